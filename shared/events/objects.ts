@@ -59,7 +59,14 @@ export const podDeleted = deleted(pod, ObjectRef)
 export const claimChanged = changed(claim)
 export const claimDeleted = deleted(claim, ObjectRef)
 export const hypervisorChanged = changed(hypervisor)
-export const hypervisorDeleted = deleted(hypervisor, ObjectRef)
+// What was last known goes with it, since nobody can read it again (HV-26).
+export const hypervisorDeleted = deleted(
+  hypervisor,
+  Type.Object({
+    ...ObjectRef.properties,
+    last: Type.Optional(Type.Object({ numInstances: Type.Integer(), instances: Type.Array(Type.String()) }))
+  })
+)
 export const evictionChanged = changed(eviction)
 export const evictionDeleted = deleted(eviction, ObjectRef)
 export const migrationChanged = changed(migration)

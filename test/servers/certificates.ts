@@ -5,21 +5,21 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as x509 from '@peculiar/x509'
 
-x509.cryptoProvider.set(webcrypto as Crypto)
+x509.cryptoProvider.set(webcrypto as never)
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 const notAfter = () => new Date(Date.now() + 30 * 86_400_000)
 
 export interface Authority {
   certificate: x509.X509Certificate
-  keys: CryptoKeyPair
+  keys: webcrypto.CryptoKeyPair
 }
 
-async function pem(key: CryptoKey): Promise<string> {
-  return x509.PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', key as webcrypto.CryptoKey), 'PRIVATE KEY')
+async function pem(key: webcrypto.CryptoKey): Promise<string> {
+  return x509.PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', key), 'PRIVATE KEY')
 }
 
 export async function makeAuthority(folder: string): Promise<Authority> {
-  const keys = (await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])) as CryptoKeyPair
+  const keys = (await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])) as webcrypto.CryptoKeyPair
   const usage = x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.digitalSignature
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     name: 'CN=drover-test-ca',
@@ -37,7 +37,7 @@ type AlternativeName = { type: 'dns' | 'ip'; value: string }
 
 /** `<name>.crt` and `<name>.key` in the folder, valid for the names given. */
 export async function makeCertificate(authority: Authority, folder: string, name: string, names: AlternativeName[]): Promise<void> {
-  const keys = (await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])) as CryptoKeyPair
+  const keys = (await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])) as webcrypto.CryptoKeyPair
   const certificate = await x509.X509CertificateGenerator.create({
     subject: `CN=${name}`,
     issuer: authority.certificate.subject,

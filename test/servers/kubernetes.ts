@@ -54,10 +54,11 @@ export async function startKubernetes(): Promise<ControlPlane> {
   return plane
 }
 
-/** The environment that gives the test files of a run one API server between them. */
-export const sharedWith = ({ up: _up, kill: _kill, stop: _stop, ...access }: ControlPlane): Record<string, string> => ({
-  [shared]: JSON.stringify(access)
-})
+/** One API server between all test files of a run. */
+export async function share(): Promise<{ env: Record<string, string>; stop(): Promise<void> }> {
+  const { up: _up, kill: _kill, stop, ...access } = await startKubernetes()
+  return { env: { [shared]: JSON.stringify(access) }, stop }
+}
 
 /** The run's API server, or one of its own when the file is run alone; a namespace for this file either way. */
 export async function kubernetes(t: Test): Promise<Cluster> {

@@ -1,0 +1,100 @@
+import { nodeVanished } from '../../shared/events/workflow.ts'
+import { Node, Pod } from '../../shared/kube/kinds.ts'
+import { KubeError, type Kube } from '../../shared/kube/index.ts'
+import type { Platform } from '../../shared/runtime/function.ts'
+import { Hypervisor } from '../../shared/schema/hypervisor.ts'
+import { agentsMustLeave, decide, reflect, type Options, type Outcome, type Seen, type Step } from './decide.ts'
+import { hypervisorSelector } from './mapping.ts'
+
+export interface Deps extends Pick<Platform, 'clock' | 'emit' | 'log'> {
+  kube: Kube
+  options: Options
+  agentNamespaces: readonly string[]
+}
+
+async function agentPods({ kube, agentNamespaces }: Deps, name: string): Promise<Pod[]> {
+  const fieldSelector = `spec.nodeName=${name}`
+  const lists = await Promise.all(agentNamespaces.map(namespace => kube.list(Pod, { namespace, fieldSelector })))
+  return lists.flatMap(({ items }) => items)
+}
+
+async function complete(seen: Omit<Seen, 'pods'>, deps: Deps): Promise<Seen> {
+  const pods = agentsMustLeave(seen.node, seen.hypervisor) ? await agentPods(deps, seen.name) : []
+  return { ...seen, pods }
+}
+
+export async function look(name: string, deps: Deps): Promise<Seen> {
+  const [node, hypervisor] = await Promise.all([deps.kube.find(Node, name), deps.kube.find(Hypervisor, name)])
+  return complete({ name, node, hypervisor }, deps)
+}
+
+/** Two listings serve all hosts of a tick; each host is read again only when something is to be written. */
+export async function lookAtAll(deps: Deps): Promise<Seen[]> {
+  const [nodes, hypervisors] = await Promise.all([
+    deps.kube.list(Node, { labelSelector: hypervisorSelector }),
+    deps.kube.list(Hypervisor)
+  ])
+  const nodeOf = new Map(nodes.items.map(node => [node.metadata?.name ?? '', node]))
+  const hypervisorOf = new Map(hypervisors.items.map(hypervisor => [hypervisor.metadata.name, hypervisor]))
+  const names = new Set([...nodeOf.keys(), ...hypervisorOf.keys()])
+  return Promise.all([...names].map(name => complete({ name, node: nodeOf.get(name), hypervisor: hypervisorOf.get(name) }, deps)))
+}
+
+/** decide → act → reflect for one host. A failure to write the spec is told in the status before it is thrown. */
+export async function settle(seen: Seen, deps: Deps): Promise<void> {
+  const { kube, options, clock } = deps
+  const step = decide(seen, options)
+  if (step.do === 'lament') return lament(step.hypervisor, deps)
+  const { hypervisor, failure } = await act(seen, step, deps)
+  if (hypervisor) {
+    const outcome: Outcome = failure ? { ok: false, reason: failure.message } : { ok: true }
+    const status = reflect(seen, step, outcome, hypervisor, clock(), options)
+    await kube.applyStatus(Hypervisor, { metadata: { name: seen.name }, status }, { live: hypervisor })
+  }
+  if (failure) throw failure
+}
+
+async function act({ hypervisor }: Seen, step: Step, { kube }: Deps): Promise<{ hypervisor: Hypervisor | undefined; failure?: KubeError }> {
+  if (step.do !== 'keep') return { hypervisor }
+  try {
+    return { hypervisor: await kube.apply(Hypervisor, step.wanted, { ...(hypervisor && { live: hypervisor }) }) }
+  } catch (err) {
+    if (!(err instanceof KubeError)) throw err
+    return { hypervisor, failure: err }
+  }
+}
+
+/** HV-20: somebody else switched the lifecycle on, so that taking the label away does not switch it off. */
+export async function tellKeptLifecycle(seen: Seen, { kube, options }: Deps): Promise<void> {
+  const step = decide(seen, options)
+  if (step.do !== 'keep' || !step.keptLifecycle || !seen.hypervisor) return
+  await kube.event(
+    { ...seen.hypervisor, apiVersion: 'kvm.cloud.sap/v1', kind: 'Hypervisor' },
+    {
+      type: 'Normal',
+      reason: 'LifecycleKept',
+      action: 'FollowNode',
+      note: 'The node has no lifecycle label any more, but lifecycleEnabled was set by another manager and stays true.'
+    }
+  )
+}
+
+/** HV-26: said while the object can still be read, or from the last that the cluster agent saw of it. */
+export async function lament(last: Pick<Hypervisor, 'metadata' | 'status'>, { kube, emit, log }: Deps): Promise<void> {
+  const { name, uid = '' } = last.metadata
+  const instances = last.status?.instances?.map(({ id }) => id) ?? []
+  const numInstances = last.status?.numInstances ?? instances.length
+  const lastReady = last.status?.conditions?.find(({ type }) => type === 'Ready')?.reason
+  log.warn({ host: name, numInstances }, 'a node vanished while servers were known on it')
+  await kube.event(
+    { apiVersion: 'kvm.cloud.sap/v1', kind: 'Hypervisor', metadata: { name, uid } },
+    {
+      type: 'Warning',
+      reason: 'NodeVanished',
+      action: 'FollowNode',
+      note: `The Node is gone, but ${numInstances} servers were known on it: ${instances.slice(0, 10).join(', ')}`
+    }
+  )
+  const data = { host: name, numInstances, instances, ...(lastReady && { lastReady }) }
+  await emit({ kind: nodeVanished, id: `${uid}/vanished`, subject: name, partitionkey: name, data })
+}

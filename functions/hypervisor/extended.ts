@@ -1,0 +1,23 @@
+import type { Kube } from '../../shared/kube/index.ts'
+import type { Logger } from '../../shared/runtime/log.ts'
+import type { Kind, KubeObject } from '../../shared/schema/kind.ts'
+
+interface Crd extends KubeObject {
+  spec: { versions: Array<{ schema: { openAPIV3Schema: { properties: { status: { properties: Record<string, unknown> } } } } }> }
+}
+const crds: Kind<Crd> = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  kind: 'CustomResourceDefinition',
+  plural: 'customresourcedefinitions',
+  namespaced: false
+}
+
+/** HV-4: an older CRD refuses fields that it does not know, so that only the compatible ones may be written. */
+export async function isExtended(kube: Kube, log: Logger): Promise<boolean> {
+  const crd = await kube.find(crds, 'hypervisors.kvm.cloud.sap')
+  if (!crd) throw new Error('the CRD hypervisors.kvm.cloud.sap is not installed: kubectl apply -k crds/')
+  const extended = crd.spec.versions.some(({ schema }) => 'phase' in schema.openAPIV3Schema.properties.status.properties)
+  if (!extended) log.warn('the installed CRD lacks the fields that Drover adds: phase, history and drift are not shown')
+  return extended
+}

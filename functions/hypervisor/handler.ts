@@ -1,0 +1,71 @@
+import { Type } from 'typebox'
+import { tick } from '../../shared/events/knative.ts'
+import { hypervisorChanged, hypervisorDeleted, nodeChanged, nodeDeleted, podChanged, podDeleted } from '../../shared/events/objects.ts'
+import { Pod } from '../../shared/kube/kinds.ts'
+import { Duration } from '../../shared/runtime/config.ts'
+import { defineFunction, on, type Received } from '../../shared/runtime/function.ts'
+import { lament, look, lookAtAll, settle, tellKeptLifecycle, type Deps } from './act.ts'
+import { isOpen, manager } from './decide.ts'
+
+const config = Type.Object({
+  kubeconfig: Type.Optional(Type.String({ description: 'path of a kubeconfig; left out inside a cluster' })),
+  agentNamespaces: Type.Array(Type.String(), { default: ['monsoon3'], description: 'where the agents of hypervisors run' }),
+  shardKeys: Type.Array(Type.String(), { default: [], description: 'further node labels to copy (the shard selector)' }),
+  preferredFamily: Type.Enum(['ipv4', 'ipv6'], { default: 'ipv4', description: 'family of internalIp when the node has both' }),
+  terminationSource: Type.Enum(['node', 'external'], { default: 'node', description: 'who sets maintenance: termination (HV-24)' }),
+  healthGates: Type.Boolean({ default: true, description: 'whether Ready looks at agent, libvirt, node and Nova (§3.3, rung 6)' }),
+  heartbeatStale: Duration({ default: '90s', description: 'age at which a heartbeat counts as lost' })
+})
+
+const hostOf = ({ partitionkey, data }: Received<{ name: string }>): string => partitionkey ?? data.name
+
+/** ApiServerSource does not say on which node a pod runs; of a deleted pod only the tick can tell. */
+async function nodeOf({ partitionkey, data }: Received<{ name: string; namespace?: string }>, { kube }: Deps): Promise<string | undefined> {
+  return partitionkey ?? (await kube.find(Pod, data.name, data.namespace))?.spec?.nodeName
+}
+
+export default defineFunction({
+  name: 'hypervisor',
+  config,
+
+  async open({ kubeconfig, agentNamespaces, heartbeatStale, ...options }, { clock, emit, log }): Promise<Deps> {
+    const { connect } = await import('../../shared/kube/index.ts') // after the port is open: half of a cold start is loading this
+    const { isExtended } = await import('./extended.ts')
+    const kube = await connect({ manager, log, ...(kubeconfig !== undefined && { kubeconfig }) })
+    const extended = await isExtended(kube, log)
+    return { kube, clock, emit, log, agentNamespaces, options: { ...options, heartbeatStaleMs: heartbeatStale, extended } }
+  },
+
+  reactions: [
+    on(nodeChanged, { key: hostOf }, async (event, deps: Deps) => {
+      const seen = await look(hostOf(event), deps)
+      if (event.changed?.includes('labels') && !event.changed.includes('created')) await tellKeptLifecycle(seen, deps)
+      await settle(seen, deps)
+    }),
+    on(nodeDeleted, { key: hostOf }, async (event, deps: Deps) => settle(await look(hostOf(event), deps), deps)),
+    on(hypervisorChanged, { key: hostOf, changed: ['labels', 'spec', 'conditions', 'status'] }, async (event, deps: Deps) =>
+      settle(await look(hostOf(event), deps), deps)
+    ),
+    on(hypervisorDeleted, { key: hostOf }, async (event, deps: Deps) => {
+      const seen = await look(hostOf(event), deps)
+      const { uid = '', last } = event.data
+      if (seen.node || !last?.numInstances) return settle(seen, deps)
+      const instances = last.instances.map(id => ({ id, name: '', active: true }))
+      return lament({ metadata: { name: seen.name, uid }, status: { numInstances: last.numInstances, instances } }, deps)
+    }),
+    ...[podChanged, podDeleted].map(kind =>
+      on(kind, { key: hostOf }, async (event, deps: Deps) => {
+        const host = await nodeOf(event, deps)
+        if (host !== undefined) await settle(await look(host, deps), deps)
+      })
+    ),
+    on(tick, { key: () => 'tick' }, async ({ data }, deps: Deps) => {
+      const all = await lookAtAll(deps)
+      const now = deps.clock()
+      const due = data.tick === 'slow' ? all : all.filter(({ hypervisor }) => hypervisor && isOpen(hypervisor, now, deps.options))
+      const results = await Promise.allSettled(due.map(seen => settle(seen, deps)))
+      const failures = results.flatMap(result => (result.status === 'rejected' ? [result.reason] : []))
+      if (failures.length > 0) throw new AggregateError(failures, `${failures.length} of ${due.length} hosts could not be settled`)
+    })
+  ]
+})

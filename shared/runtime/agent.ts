@@ -1,0 +1,97 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import closeWithGrace from 'close-with-grace'
+import { collectDefaultMetrics, Registry } from 'prom-client'
+import { Type, type Static, type TObject } from 'typebox'
+import { Duration, readConfig, type Env } from './config.ts'
+import { createLog, type Logger } from './log.ts'
+
+/** What every agent can be told. An agent has no fastify: its port only answers for its health. */
+const AgentConfig = Type.Object({
+  port: Type.Integer({ minimum: 0, maximum: 65_535, default: 8080 }),
+  host: Type.String({ default: '::' }),
+  grace: Duration({ default: '10s' }),
+  logLevel: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' })
+})
+
+export interface AgentPlatform {
+  log: Logger
+  metrics: Registry
+  clock: () => Date
+  signal: AbortSignal
+  /** Why the agent is not ready; undefined when it is. */
+  ready(problem?: string): void
+}
+
+export interface Agent<C extends TObject = TObject> {
+  readonly name: string
+  readonly config: C
+  /** Ends when the signal aborts; an error ends the process. */
+  run(config: Readonly<Static<C>>, platform: AgentPlatform): Promise<void>
+}
+
+export interface Running {
+  url: string
+  graceMs: number
+  log: Logger
+  /** Settles when the agent has ended by itself. */
+  ended: Promise<void>
+  close(): Promise<void>
+}
+
+function healthServer(problem: () => string | undefined, metrics: Registry): Server {
+  return createServer(async (request, response) => {
+    const path = request.url ?? ''
+    if (path === '/healthz') return response.writeHead(200).end()
+    if (path === '/readyz') return response.writeHead(problem() === undefined ? 200 : 503).end(problem())
+    if (path === '/metrics') return response.writeHead(200, { 'content-type': metrics.contentType }).end(await metrics.metrics())
+    return response.writeHead(404).end()
+  })
+}
+
+export async function startAgent<C extends TObject>(agent: Agent<C>, { env }: { env?: Env } = {}): Promise<Running> {
+  const base = readConfig(AgentConfig, { env })
+  const config = readConfig(agent.config, { env })
+  const log = createLog({ name: agent.name, level: base.logLevel })
+  const metrics = new Registry()
+  collectDefaultMetrics({ register: metrics })
+  let problem: string | undefined = 'starting'
+  const server = healthServer(() => problem, metrics)
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(base.port, base.host, resolve))
+  const stop = new AbortController()
+  const ready = (reason?: string) => {
+    problem = reason
+  }
+  const ended = agent.run(config, { log, metrics, clock: () => new Date(), signal: stop.signal, ready })
+  const { port } = server.address() as AddressInfo
+  log.info({ port }, 'started')
+  return {
+    url: `http://127.0.0.1:${port}`,
+    graceMs: base.grace,
+    log,
+    ended,
+    async close() {
+      ready('stopping')
+      stop.abort()
+      await ended
+      server.closeAllConnections()
+      await new Promise(resolve => server.close(resolve))
+    }
+  }
+}
+
+/** The process of an agent: exits 0 when it was asked to stop, 1 when it could not go on. */
+export async function agentMain<C extends TObject>(agent: Agent<C>): Promise<void> {
+  try {
+    const running = await startAgent(agent)
+    const grace = closeWithGrace({ delay: running.graceMs, logger: running.log }, async ({ err }) => {
+      if (err) running.log.fatal({ err }, 'stopping')
+      await running.close()
+    })
+    await running.ended
+    grace.uninstall()
+  } catch (err) {
+    process.stderr.write(`${agent.name}: ${(err as Error).message}\n`)
+    process.exitCode = 1
+  }
+}

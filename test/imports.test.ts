@@ -1,0 +1,78 @@
+// Who may import whom (style guide §2.2), so that a breach is seen and not argued about.
+import { glob, readFile } from 'node:fs/promises'
+import { dirname, join, normalize } from 'node:path'
+import t from 'tap'
+
+interface Import {
+  file: string
+  target: string
+  typeOnly: boolean
+}
+
+const root = join(import.meta.dirname, '..')
+const sources = await Array.fromAsync(glob('{functions,agents,shared}/**/*.ts', { cwd: root, exclude: path => /node_modules|dist/.test(path) }))
+const statement = /^\s*(?:import|export)\s+(type\s+)?(?:[^'";]*?\sfrom\s+)?'([^']+)'|\bimport\(\s*'([^']+)'\s*\)/gm
+
+async function importsOf(file: string): Promise<Import[]> {
+  const text = await readFile(join(root, file), 'utf8')
+  return [...text.matchAll(statement)].map(([, type, from, dynamic]) => {
+    const target = (from ?? dynamic) as string
+    return { file, typeOnly: type !== undefined, target: target.startsWith('.') ? normalize(join(dirname(file), target)) : target }
+  })
+}
+const imports = (await Promise.all(sources.map(importsOf))).flat()
+const outsideOf = (folder: string) => imports.filter(({ file, target }) => file.startsWith(folder) && !target.startsWith(folder))
+const show = ({ file, target }: Import) => `${file} imports ${target}`
+
+t.test('functions and agents import shared/ only, never each other', async t => {
+  const own = (file: string) => `${file.split('/').slice(0, 2).join('/')}/`
+  const breaches = imports.filter(({ file, target }) => /^(functions|agents)\//.test(file) && /^(functions|agents)\//.test(target) && !target.startsWith(own(file)))
+  t.same(breaches.map(show), [])
+})
+
+t.test('shared/ never imports functions or agents', async t => {
+  t.same(outsideOf('shared/').filter(({ target }) => /^(functions|agents)\//.test(target)).map(show), [])
+})
+
+t.test('shared/ outside of shared/local never imports shared/local', async t => {
+  const breaches = imports.filter(({ file, target }) => !file.startsWith('shared/local/') && target.startsWith('shared/local/'))
+  t.same(breaches.map(show), [])
+})
+
+for (const client of ['node-libvirt', 'ovsdb-client', 'openstack-sdk-lite']) {
+  t.test(`${client} knows nothing but Node and its own dependencies`, async t => {
+    const folder = `shared/${client}/`
+    const { dependencies = {} } = JSON.parse(await readFile(join(root, folder, 'package.json'), 'utf8')) as { dependencies?: object }
+    const allowed = (target: string) => target.startsWith('node:') || Object.keys(dependencies).includes(target)
+    t.same(outsideOf(folder).filter(({ target }) => !allowed(target)).map(show), [])
+    const byPath = imports.filter(({ file, target }) => !file.startsWith(folder) && target.startsWith(folder))
+    t.same(byPath.map(show), [], 'it is imported by its name')
+  })
+}
+
+t.test('only openstack-sdk-lite has axios', async t => {
+  t.same(imports.filter(({ file, target }) => target === 'axios' && !file.startsWith('shared/openstack-sdk-lite/')).map(show), [])
+})
+
+t.test('shared/kube knows no other client', async t => {
+  const clients = /^(node-libvirt|ovsdb-client|openstack-sdk-lite|shared\/(runtime|local))/
+  t.same(outsideOf('shared/kube/').filter(({ target }) => clients.test(target)).map(show), [])
+})
+
+const pure = /\/(decide|render|to-event|ready|phase|mapping|agent-pods)\.ts$|^shared\/rules\//
+t.test('what is decided is pure: values come from schema, events, conditions or a pure neighbour', async t => {
+  const allowed = /^shared\/(schema|events|rules)\/|^shared\/kube\/(conditions|owns)\.ts$/
+  const breaches = imports.filter(({ file, target, typeOnly }) => {
+    if (!pure.test(file) || typeOnly) return false
+    return !allowed.test(target) && dirname(target) !== dirname(file)
+  })
+  t.same(breaches.map(show), [])
+})
+
+t.test('process.env is read in runtime/config alone, and decisions know no clock', async t => {
+  for (const file of sources) {
+    const text = await readFile(join(root, file), 'utf8')
+    if (file !== 'shared/runtime/config.ts') t.notMatch(text, /process\.env/, `${file} reads no environment`)
+    if (pure.test(file)) t.notMatch(text, /Date\.now\(|new Date\(\)|Math\.random\(/, `${file} has no clock and no chance`)
+  }
+})
