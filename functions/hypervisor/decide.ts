@@ -32,7 +32,7 @@ export interface Seen {
 
 export type Spec = Partial<Hypervisor['spec']>
 export interface Wanted {
-  metadata: { name: string; labels: Record<string, string>; ownerReferences: ReturnType<typeof mapping.ownerReference>[] }
+  metadata: { name: string; labels?: Record<string, string>; ownerReferences: ReturnType<typeof mapping.ownerReference>[] }
   spec: Spec
 }
 
@@ -46,7 +46,10 @@ const frozen = (hypervisor: Hypervisor | undefined): boolean => hypervisor?.spec
 export function decide({ name, node, hypervisor }: Seen, options: Options): Step {
   if (!node) return hypervisor && (hypervisor.status?.numInstances ?? 0) > 0 ? { do: 'lament', hypervisor } : { do: 'nothing' }
   if (!mapping.isHypervisor(node)) return { do: 'nothing' }
-  const metadata = { name, labels: mapping.copiedLabels(node, options.shardKeys), ownerReferences: [mapping.ownerReference(node)] }
+  const labels = mapping.copiedLabels(node, options.shardKeys)
+  const owner = mapping.ownerReference(node)
+  // the server does not keep an empty map, so that applying one would never come to rest
+  const metadata = { name, ...(Object.keys(labels).length > 0 && { labels }), ownerReferences: [owner] }
   const spec = hypervisor ? specFor(node, hypervisor, options) : firstSpec(node)
   const keptLifecycle = hypervisor?.spec.lifecycleEnabled === true && !('lifecycleEnabled' in spec)
   if (!hypervisor || !frozen(hypervisor)) return { do: 'keep', wanted: { metadata, spec }, withheld: {}, keptLifecycle }

@@ -1,0 +1,58 @@
+// Runs a component under exactly the rights that its manifest gives it.
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { parseAllDocuments } from 'yaml'
+import type { Access } from './control-plane.ts'
+import { request } from './request.ts'
+
+interface Manifest {
+  apiVersion: string
+  kind: string
+  metadata: { name: string; namespace?: string }
+}
+
+const plurals: Record<string, string> = {
+  Namespace: 'namespaces',
+  ServiceAccount: 'serviceaccounts',
+  ClusterRole: 'clusterroles',
+  ClusterRoleBinding: 'clusterrolebindings',
+  Role: 'roles',
+  RoleBinding: 'rolebindings'
+}
+
+async function apply(api: Access, manifest: Manifest): Promise<void> {
+  const { apiVersion, kind, metadata } = manifest
+  const group = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
+  const scope = metadata.namespace === undefined ? '' : `/namespaces/${metadata.namespace}`
+  const path = `${group}${scope}/${plurals[kind]}/${metadata.name}?fieldManager=install&force=true`
+  const { status, body } = await request(api, 'PATCH', path, manifest, { 'content-type': 'application/apply-patch+yaml' })
+  if (status >= 300) throw new Error(`${kind} ${metadata.name} was refused: ${JSON.stringify(body)}`)
+}
+
+/** Applies the accounts and roles of a file in knative/, and gives a kubeconfig that speaks as the ServiceAccount. */
+export async function asServiceAccount(t: Test, api: Access, file: string, account: string): Promise<string> {
+  const text = await readFile(join(import.meta.dirname, '..', '..', 'knative', file), 'utf8')
+  const manifests = parseAllDocuments(text).map(document => document.toJSON() as Manifest)
+  const rights = manifests.filter(({ kind }) => kind in plurals)
+  const namespaces = new Set(rights.flatMap(({ metadata }) => metadata.namespace ?? []))
+  for (const name of namespaces) await apply(api, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+  for (const manifest of rights) await apply(api, manifest)
+
+  const path = `/api/v1/namespaces/drover/serviceaccounts/${account}/token`
+  const { body } = await request<{ status: { token: string } }>(api, 'POST', path, { spec: { expirationSeconds: 3600 } })
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'c', cluster: { server: api.server, 'certificate-authority': api.ca } }],
+    users: [{ name: 'u', user: { token: body.status.token } }],
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'c'
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'drover-id-'))
+  t.teardown(() => rm(folder, { recursive: true }))
+  const kubeconfig = join(folder, 'kubeconfig')
+  await writeFile(kubeconfig, JSON.stringify(config), { mode: 0o600 })
+  return kubeconfig
+}
