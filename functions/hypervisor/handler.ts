@@ -28,10 +28,11 @@ export default defineFunction({
   name: 'hypervisor',
   config,
 
-  async open({ kubeconfig, agentNamespaces, heartbeatStale, ...options }, { clock, emit, log }): Promise<Deps> {
+  async open({ kubeconfig, agentNamespaces, heartbeatStale, ...options }, { clock, emit, log, onClose }): Promise<Deps> {
     const { connect } = await import('../../shared/kube/index.ts') // after the port is open: half of a cold start is loading this
     const { isExtended } = await import('./extended.ts')
     const kube = await connect({ manager, log, ...(kubeconfig !== undefined && { kubeconfig }) })
+    onClose(() => kube.close())
     const extended = await isExtended(kube, log)
     return { kube, clock, emit, log, agentNamespaces, options: { ...options, heartbeatStaleMs: heartbeatStale, extended } }
   },

@@ -42,3 +42,13 @@ export const ObjectRef = Type.Object({
 export type ObjectRef = Static<typeof ObjectRef>
 
 export const event = <S extends TSchema>(kind: EventKind<S>): EventKind<S> => Object.freeze(kind)
+
+/** Not in the table: whatever a function has no other reaction to. For those that record; its data is anything. */
+export const anyEvent = event({
+  type: '*',
+  data: Type.Unknown(),
+  source: '',
+  emittedBy: '',
+  reactedBy: ['dead-letters'],
+  summary: 'any event'
+})

@@ -1,0 +1,172 @@
+// Drover's own status fields: all optional, without defaults (HV-3).
+import { dateTime, flag, int32, int64, list, listMap, object, text, word } from './vocabulary.ts'
+
+const test = object(
+  'One test',
+  {
+    name: text('Name of the test'),
+    result: text('Outcome'),
+    reason: text('Why'),
+    startedAt: dateTime('Start'),
+    finishedAt: dateTime('End')
+  },
+  { required: ['name'] }
+)
+
+const workflow = (description: string) =>
+  object(description, {
+    attempts: int32('Tries so far', { minimum: 0 }),
+    maxAttempts: int32('Tries allowed', { minimum: 0 }),
+    startedAt: dateTime('When this try began'),
+    step: text('The step it is at'),
+    waitingFor: text('What is awaited'),
+    lastError: text('The last failure'),
+    tests: list('Tests made', test)
+  })
+
+const evictionRef = (description: string) =>
+  object(description, { name: text('Name of the Eviction'), uid: text('UID of the Eviction'), verdict: text('Its outcome') })
+
+const gate = object(
+  'One gate',
+  {
+    name: text('Name of the gate'),
+    verdict: word('Its answer', ['Pass', 'Hold', 'Block', 'Skip']),
+    reason: text('Why'),
+    value: text('What was measured'),
+    limit: text('What is allowed'),
+    at: dateTime('When it was asked')
+  },
+  { required: ['name', 'verdict'] }
+)
+
+const ha = object('Failure detection and rescue', {
+  mode: text('Who is in charge of high availability'),
+  state: text('Verdict on the host'),
+  since: dateTime('When the verdict was reached'),
+  decisionId: text('The decision under way'),
+  channels: listMap(
+    'Ways by which signs of life come',
+    object(
+      'One way',
+      {
+        name: text('Name of the channel'),
+        state: text('What it says'),
+        lastSeen: dateTime('Last sign of life'),
+        independent: flag('Whether it shares no path with the others')
+      },
+      { required: ['name'] }
+    ),
+    ['name']
+  ),
+  observers: object('Who watches', {
+    total: int32('Observers', { minimum: 0 }),
+    agreeing: int32('Observers of the same opinion', { minimum: 0 }),
+    holder: text('The one that decides')
+  }),
+  gates: listMap('What was asked before acting', gate, ['name']),
+  fencing: object('Switching the host off', {
+    method: text('Method used'),
+    state: text('How far it is'),
+    attempts: int32('Tries', { minimum: 0 }),
+    startedAt: dateTime('First try'),
+    provenAt: dateTime('When the host was proven off'),
+    evidence: text('What proves it')
+  }),
+  evictionRef: evictionRef('The Eviction that rescues the servers'),
+  signals: list(
+    'Faults seen',
+    object(
+      'One kind of fault',
+      { kind: text('Kind'), count: int32('How often', { minimum: 0 }), since: dateTime('Since when') },
+      { required: ['kind'] }
+    )
+  ),
+  flap: object('How often the host failed', {
+    count24h: int32('Failures in 24 hours', { minimum: 0 }),
+    holdUntil: dateTime('Not before this time')
+  }),
+  waitingFor: text('What is awaited'),
+  history: list(
+    'The newest decisions',
+    object(
+      'One decision',
+      {
+        decisionId: text('Its id'),
+        state: text('How it ended'),
+        reason: text('Why'),
+        startedAt: dateTime('Start'),
+        finishedAt: dateTime('End')
+      },
+      { required: ['decisionId'] }
+    ),
+    { maxItems: 10 }
+  )
+})
+
+export const hypervisorExtensions = {
+  agent: object('The node agent', {
+    version: text('Version of the agent'),
+    bootId: text('Boot id of the host'),
+    lastHeartbeat: dateTime('Last heartbeat'),
+    sequence: int64('Number of the last event', { minimum: 0 }),
+    uptimeSeconds: int64('Seconds since boot', { minimum: 0 }),
+    libvirtUri: text('How the agent reaches libvirt'),
+    degraded: list('What the agent cannot do at the moment', text('Reason')),
+    shutdownBudgetSeconds: int64('How long a shutdown can be held back', { minimum: 0 })
+  }),
+  internalIps: list('All internal addresses of the node, sorted', text('Address')),
+  nova: object('The compute service, as last read from Nova', {
+    host: text('Name of the service host'),
+    hypervisorHostname: text('Name of the hypervisor'),
+    status: text('enabled or disabled'),
+    state: text('up or down'),
+    forcedDown: flag('Whether it is forced down'),
+    disabledReason: text('Reason given for the disabling'),
+    checkedAt: dateTime('When it was read')
+  }),
+  onboarding: workflow('Onboarding'),
+  offboarding: workflow('Offboarding'),
+  maintenance: object('Maintenance in force', {
+    mode: text('Mode'),
+    since: dateTime('Since when'),
+    requestedBy: text('Who asked'),
+    reason: text('Why'),
+    evictionRef: evictionRef('The Eviction made for it')
+  }),
+  managedTraits: list('Traits that Drover set', text('Trait')),
+  drift: listMap(
+    'Where the outside world differs',
+    object(
+      'One difference',
+      {
+        kind: word('What differs', ['service', 'aggregate', 'trait', 'provider', 'ids', 'spec']),
+        name: text('Which one'),
+        expected: text('What it should be'),
+        actual: text('What it is'),
+        since: dateTime('Since when'),
+        action: word('What was done', ['repaired', 'reported'])
+      },
+      { required: ['kind', 'name'] }
+    ),
+    ['kind', 'name']
+  ),
+  ha,
+  history: listMap(
+    'The newest changes',
+    object(
+      'One change',
+      {
+        id: text('Its id'),
+        time: dateTime('When'),
+        kind: text('What changed'),
+        from: text('Before'),
+        to: text('After'),
+        reason: text('Why'),
+        actor: text('Who')
+      },
+      { required: ['id'] }
+    ),
+    ['id']
+  )
+}
