@@ -10,14 +10,20 @@ interface Import {
 }
 
 const root = join(import.meta.dirname, '..')
-const sources = await Array.fromAsync(glob('{functions,agents,shared}/**/*.ts', { cwd: root, exclude: path => /node_modules|dist/.test(path) }))
+const sources = await Array.fromAsync(
+  glob('{functions,agents,shared}/**/*.ts', { cwd: root, exclude: path => /node_modules|dist/.test(path) })
+)
 const statement = /^\s*(?:import|export)\s+(type\s+)?(?:[^'";]*?\sfrom\s+)?'([^']+)'|\bimport\(\s*'([^']+)'\s*\)/gm
 
 async function importsOf(file: string): Promise<Import[]> {
   const text = await readFile(join(root, file), 'utf8')
   return [...text.matchAll(statement)].map(([, type, from, dynamic]) => {
     const target = (from ?? dynamic) as string
-    return { file, typeOnly: type !== undefined, target: target.startsWith('.') ? normalize(join(dirname(file), target)) : target }
+    return {
+      file,
+      typeOnly: type !== undefined,
+      target: target.startsWith('.') ? normalize(join(dirname(file), target)) : target
+    }
   })
 }
 const imports = (await Promise.all(sources.map(importsOf))).flat()
@@ -26,12 +32,20 @@ const show = ({ file, target }: Import) => `${file} imports ${target}`
 
 t.test('functions and agents import shared/ only, never each other', async t => {
   const own = (file: string) => `${file.split('/').slice(0, 2).join('/')}/`
-  const breaches = imports.filter(({ file, target }) => /^(functions|agents)\//.test(file) && /^(functions|agents)\//.test(target) && !target.startsWith(own(file)))
+  const breaches = imports.filter(
+    ({ file, target }) =>
+      /^(functions|agents)\//.test(file) && /^(functions|agents)\//.test(target) && !target.startsWith(own(file))
+  )
   t.same(breaches.map(show), [])
 })
 
 t.test('shared/ never imports functions or agents', async t => {
-  t.same(outsideOf('shared/').filter(({ target }) => /^(functions|agents)\//.test(target)).map(show), [])
+  t.same(
+    outsideOf('shared/')
+      .filter(({ target }) => /^(functions|agents)\//.test(target))
+      .map(show),
+    []
+  )
 })
 
 t.test('shared/ outside of shared/local never imports shared/local', async t => {
@@ -42,9 +56,16 @@ t.test('shared/ outside of shared/local never imports shared/local', async t => 
 for (const client of ['node-libvirt', 'ovsdb-client', 'openstack-sdk-lite']) {
   t.test(`${client} knows nothing but Node and its own dependencies`, async t => {
     const folder = `shared/${client}/`
-    const { dependencies = {} } = JSON.parse(await readFile(join(root, folder, 'package.json'), 'utf8')) as { dependencies?: object }
+    const { dependencies = {} } = JSON.parse(await readFile(join(root, folder, 'package.json'), 'utf8')) as {
+      dependencies?: object
+    }
     const allowed = (target: string) => target.startsWith('node:') || Object.keys(dependencies).includes(target)
-    t.same(outsideOf(folder).filter(({ target }) => !allowed(target)).map(show), [])
+    t.same(
+      outsideOf(folder)
+        .filter(({ target }) => !allowed(target))
+        .map(show),
+      []
+    )
     const byPath = imports.filter(({ file, target }) => !file.startsWith(folder) && target.startsWith(folder))
     t.same(byPath.map(show), [], 'it is imported by its name')
   })
@@ -56,7 +77,12 @@ t.test('only openstack-sdk-lite has axios', async t => {
 
 t.test('shared/kube knows no other client', async t => {
   const clients = /^(node-libvirt|ovsdb-client|openstack-sdk-lite|shared\/(runtime|local))/
-  t.same(outsideOf('shared/kube/').filter(({ target }) => clients.test(target)).map(show), [])
+  t.same(
+    outsideOf('shared/kube/')
+      .filter(({ target }) => clients.test(target))
+      .map(show),
+    []
+  )
 })
 
 const pure = /\/(decide|render|to-event|ready|phase|mapping|agent-pods)\.ts$|^shared\/rules\//

@@ -27,7 +27,10 @@ const triggers = manifests.filter(({ kind }) => kind === 'Trigger')
 const kustomization = manifests.find(({ file }) => file === 'knative/kustomization.yaml') as unknown as { resources: string[] }
 
 t.test('every file is installed', async t => {
-  t.same(files.filter(file => file !== 'knative/kustomization.yaml').map(file => file.slice('knative/'.length)), kustomization.resources)
+  t.same(
+    files.filter(file => file !== 'knative/kustomization.yaml').map(file => file.slice('knative/'.length)),
+    kustomization.resources
+  )
 })
 
 t.test('the Triggers and the handlers name the same types', async t => {
@@ -35,11 +38,20 @@ t.test('the Triggers and the handlers name the same types', async t => {
   t.not(handlers.length, 0)
   for (const file of handlers) {
     const { default: fn } = (await import(join(root, file))) as { default: DroverFunction }
-    const taken = fn.reactions.map(({ kind }) => kind.type).filter(type => type !== anyEvent.type).sort()
-    const wired = triggers.filter(({ spec }) => spec['subscriber'].ref.name === fn.name).map(({ spec }) => spec['filter'].attributes.type)
+    const taken = fn.reactions
+      .map(({ kind }) => kind.type)
+      .filter(type => type !== anyEvent.type)
+      .sort()
+    const wired = triggers
+      .filter(({ spec }) => spec['subscriber'].ref.name === fn.name)
+      .map(({ spec }) => String(spec['filter'].attributes.type))
     t.same(wired.sort(), taken, fn.name)
-    t.ok(manifests.some(({ kind, metadata }) => kind === 'Service' && metadata.name === fn.name), `${fn.name} has a Service`)
-    for (const { kind } of fn.reactions) t.ok(kind.reactedBy.includes(fn.name), `the table says that ${fn.name} reacts to ${kind.type}`)
+    t.ok(
+      manifests.some(({ kind, metadata }) => kind === 'Service' && metadata.name === fn.name),
+      `${fn.name} has a Service`
+    )
+    for (const { kind } of fn.reactions)
+      t.ok(kind.reactedBy.includes(fn.name), `the table says that ${fn.name} reacts to ${kind.type}`)
   }
 })
 
@@ -52,7 +64,10 @@ for (const { file, metadata, spec } of triggers) {
     t.same(Object.keys(spec['filter']), ['attributes'])
     const { type, ...others } = spec['filter'].attributes
     t.ok(types.has(type), `${type} is in the table of events`)
-    t.ok(Object.values(others).every(value => value !== ''), 'no "any value": classes differ')
+    t.ok(
+      Object.values(others).every(value => value !== ''),
+      'no "any value": classes differ'
+    )
     const { retry, backoffPolicy, backoffDelay, timeout, deadLetterSink, ...rest } = spec['delivery']
     t.ok(retry >= 1 && retry <= 5, 'few retries: the in-memory broker makes its sender wait for them')
     t.equal(backoffPolicy, 'exponential')
@@ -66,7 +81,10 @@ for (const { file, metadata, spec } of triggers) {
 t.test('no Trigger is meant for a Service that does not exist', async t => {
   for (const { metadata, spec } of triggers) {
     for (const { name, kind, namespace } of [spec['subscriber'].ref, spec['delivery'].deadLetterSink.ref]) {
-      t.ok(manifests.some(other => other.kind === kind && other.metadata.name === name && other.metadata.namespace === namespace), `${metadata.name} → ${name}`)
+      t.ok(
+        manifests.some(other => other.kind === kind && other.metadata.name === name && other.metadata.namespace === namespace),
+        `${metadata.name} → ${name}`
+      )
     }
   }
 })

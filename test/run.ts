@@ -9,7 +9,7 @@ interface Server {
   /** Installs or builds what is missing. */
   prepare(): Promise<Prepared>
   /** One for the whole run; without it each test file starts its own. */
-  share?(): Promise<{ env: Record<string, string>; stop(): Promise<void> }>
+  share?(): Promise<{ env: Record<string, string>; stop: () => Promise<void> }>
 }
 
 const root = join(import.meta.dirname, '..')
@@ -24,26 +24,29 @@ async function run(command: string, args: string[], env: Record<string, string> 
 /** Which servers a test file asks for, by its imports: `../servers/NAME.ts`. */
 async function needs(file: string): Promise<string[]> {
   const text = await readFile(join(root, file), 'utf8')
-  const names = [...text.matchAll(/from '(?:\.\.?\/)+(?:servers\/)?([a-z]+)\.ts'/g)].map(([, name]) => name as string)
-  const servers = ['kubernetes', 'libvirt', 'ovs', 'openstack'].filter(name => names.includes(name))
+  const imported = new Set([...text.matchAll(/from '(?:\.\.?\/)+(?:servers\/)?([a-z]+)\.ts'/g)].map(([, name]) => name))
+  const servers = ['kubernetes', 'libvirt', 'ovs', 'openstack'].filter(name => imported.has(name))
   return servers.length === 0 ? ['kubernetes'] : servers
 }
 
 const chosen = process.argv.slice(2)
 const all = await Array.fromAsync(glob(chosen.length > 0 ? chosen : 'test/**/*.test.ts', { cwd: root }))
-const wanted = new Map(await Promise.all(all.filter(file => file.endsWith('.real.test.ts')).map(async file => [file, await needs(file)] as const)))
+const wanted = new Map(
+  await Promise.all(all.filter(file => file.endsWith('.real.test.ts')).map(async file => [file, await needs(file)] as const))
+)
 
 const missing = new Map<string, string>()
-const shared: Array<{ env: Record<string, string>; stop(): Promise<void> }> = []
+const shared: Array<{ env: Record<string, string>; stop: () => Promise<void> }> = []
 let ok = true
 try {
-  if (chosen.length === 0) ok = (await run('npm', ['run', '--silent', 'typecheck'])) && (await run('npm', ['run', '--silent', 'lint']))
+  if (chosen.length === 0)
+    ok = (await run('npm', ['run', '--silent', 'typecheck'])) && (await run('npm', ['run', '--silent', 'lint']))
   for (const name of new Set([...wanted.values()].flat())) {
     const started = Date.now()
-    const { prepare, share } = await server(name)
-    const prepared = await prepare()
+    const part = await server(name)
+    const prepared = await part.prepare()
     if (!prepared.ok) missing.set(name, prepared.reason)
-    else if (share) shared.push(await share())
+    else if (part.share) shared.push(await part.share())
     say(`${name}: ${prepared.ok ? `ready after ${((Date.now() - started) / 1000).toFixed(1)} s` : prepared.reason}`)
   }
   const files = all.filter(file => !wanted.get(file)?.some(name => missing.has(name)))

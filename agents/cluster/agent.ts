@@ -79,14 +79,23 @@ export async function tellChanges(wiring: Wiring): Promise<void> {
 export const clusterAgent: Agent<typeof config> = {
   name: 'cluster-agent',
   config,
-  async run({ kubeconfig, kSink, leaseNamespace, podName, agentNamespaces, watchMachines }, platform) {
-    const { log, metrics, signal, clock, ready } = platform
+  async run(
+    { kubeconfig, kSink, leaseNamespace, podName, agentNamespaces, watchMachines },
+    { log, metrics, signal, clock, ready }
+  ) {
     const kube = await connect({ manager: 'drover-cluster-agent', log, ...(kubeconfig !== undefined && { kubeconfig }) })
     const emit = emitter({ sink: kSink, source: '/cluster-agent', retry: { ...backoff, attempts: 1 }, log, metrics, signal })
     const wiring = { kube, emit, log, metrics: clusterMetrics(metrics), agentNamespaces, watchMachines }
     ready()
     if (leaseNamespace === undefined) return tellChanges({ ...wiring, signal })
-    const lease = holdLease(kube, { name: 'drover-cluster-agent', namespace: leaseNamespace, identity: podName, now: clock, signal, log })
+    const lease = holdLease(kube, {
+      name: 'drover-cluster-agent',
+      namespace: leaseNamespace,
+      identity: podName,
+      now: clock,
+      signal,
+      log
+    })
     let turn = new AbortController()
     let speaking = Promise.resolve()
     for await (const held of lease.changes()) {

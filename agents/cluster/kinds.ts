@@ -21,8 +21,10 @@ const nameOf = ({ metadata }: KubeObject): string => metadata?.name ?? ''
 const machineOf = ({ metadata }: KubeObject): string =>
   `${metadata?.namespace}/${metadata?.labels?.['vitistack.io/machine'] ?? metadata?.name}`
 
-const watched = <T extends KubeObject>(kind: Kind<T>, rest: Omit<Watched<NoInfer<T>>, 'kind' | 'volatile'> & { volatile?: string[] }): Watched =>
-  ({ volatile: [], ...rest, kind }) as unknown as Watched
+const watched = <T extends KubeObject>(
+  kind: Kind<T>,
+  rest: Omit<Watched<NoInfer<T>>, 'kind' | 'volatile'> & { volatile?: string[] }
+): Watched => ({ volatile: [], ...rest, kind })
 
 const kubevirt = { group: 'kubevirt.io', version: 'v1', namespaced: true }
 
@@ -31,11 +33,15 @@ export const nodes: readonly Watched[] = [
   watched(Hypervisor, {
     owner: nameOf,
     volatile: ['agent'],
-    last: ({ status }) => ({ numInstances: status?.numInstances ?? 0, instances: status?.instances?.slice(0, 200).map(({ id }) => id) ?? [] })
+    last: ({ status }) => ({
+      numInstances: status?.numInstances ?? 0,
+      instances: status?.instances?.slice(0, 200).map(({ id }) => id) ?? []
+    })
   }),
-  watched(Eviction, { owner: ({ spec }) => spec.hypervisor, volatile: ['eta'] }),
+  // the CRDs in use take an object without a spec, whatever the type says
+  watched(Eviction, { owner: object => object.spec?.hypervisor ?? nameOf(object), volatile: ['eta'] }),
   watched(Migration, { owner: nameOf, volatile: ['stats'] }),
-  watched(OVSNode, { owner: ({ spec }) => spec.nodeRef.name, volatile: ['observedAt', 'metrics', 'flowStats'] })
+  watched(OVSNode, { owner: object => object.spec?.nodeRef?.name ?? nameOf(object), volatile: ['observedAt', 'metrics', 'flowStats'] })
 ]
 
 export const machines: readonly Watched[] = [

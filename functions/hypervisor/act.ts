@@ -18,9 +18,12 @@ async function agentPods({ kube, agentNamespaces }: Deps, name: string): Promise
   return lists.flatMap(({ items }) => items)
 }
 
-async function complete(seen: Omit<Seen, 'pods'>, deps: Deps): Promise<Seen> {
-  const pods = agentsMustLeave(seen.node, seen.hypervisor) ? await agentPods(deps, seen.name) : []
-  return { ...seen, pods }
+/** The CRD in use takes an object without a spec, whatever the type says; then everything in it is unset. */
+const whole = (hypervisor: Hypervisor | undefined): Hypervisor | undefined => hypervisor && { ...hypervisor, spec: hypervisor.spec ?? {} }
+
+async function complete({ name, node, hypervisor }: Omit<Seen, 'pods'>, deps: Deps): Promise<Seen> {
+  const pods = agentsMustLeave(node, hypervisor) ? await agentPods(deps, name) : []
+  return { name, node, hypervisor: whole(hypervisor), pods }
 }
 
 export async function look(name: string, deps: Deps): Promise<Seen> {
@@ -54,7 +57,11 @@ export async function settle(seen: Seen, deps: Deps): Promise<void> {
   if (failure) throw failure
 }
 
-async function act({ hypervisor }: Seen, step: Step, { kube }: Deps): Promise<{ hypervisor: Hypervisor | undefined; failure?: KubeError }> {
+async function act(
+  { hypervisor }: Seen,
+  step: Step,
+  { kube }: Deps
+): Promise<{ hypervisor: Hypervisor | undefined; failure?: KubeError }> {
   if (step.do !== 'keep') return { hypervisor }
   try {
     return { hypervisor: await kube.apply(Hypervisor, step.wanted, { ...(hypervisor && { live: hypervisor }) }) }

@@ -75,7 +75,8 @@ function firstSpec(node: Node): Spec {
 function specFor(node: Node, hypervisor: Hypervisor, { terminationSource }: Options): Spec {
   const { lifecycleEnabled, skipTests, aggregates: _a, customTraits: _t, ...kept } = ownSpec(hypervisor)
   // HV-20: an explicit false, since leaving the field out would let its default switch the lifecycle on
-  const withoutLabel = lifecycleEnabled === undefined ? {} : { lifecycleEnabled: false, ...(skipTests !== undefined && { skipTests }) }
+  const withoutLabel =
+    lifecycleEnabled === undefined ? {} : { lifecycleEnabled: false, ...(skipTests !== undefined && { skipTests }) }
   const aggregates = mapping.aggregatesOf(node)
   const customTraits = mapping.traitsOf(node)
   const terminate = terminationSource === 'node' && mapping.isTerminating(node) && hypervisor.spec.maintenance !== 'ha'
@@ -90,12 +91,20 @@ function specFor(node: Node, hypervisor: Hypervisor, { terminationSource }: Opti
 
 /** The fields of the spec that this function set and nobody has changed since. */
 function ownSpec(hypervisor: Hypervisor): Spec {
-  const fields = ['highAvailability', 'installCertificate', 'lifecycleEnabled', 'skipTests', 'aggregates', 'customTraits', 'maintenance'] as const
+  const fields = [
+    'highAvailability',
+    'installCertificate',
+    'lifecycleEnabled',
+    'skipTests',
+    'aggregates',
+    'customTraits',
+    'maintenance'
+  ] as const
   const own = fields.filter(field => hypervisor.spec[field] !== undefined && owns(hypervisor, manager, 'spec', field))
   return Object.fromEntries(own.map(field => [field, hypervisor.spec[field]]))
 }
 
-const say = (value: unknown): string => (Array.isArray(value) ? [...value].sort().join(',') : String(value))
+const say = (value: unknown): string => (Array.isArray(value) ? value.map(String).sort().join(',') : String(value))
 
 const differing = (wanted: Spec, live: Spec): Spec =>
   Object.fromEntries(Object.entries(wanted).filter(([field, value]) => say(value) !== say(live[field as keyof Spec])))
@@ -112,7 +121,11 @@ export function reflect(seen: Seen, step: Step, outcome: Outcome, hypervisor: Hy
   const { node, pods } = seen
   const terminating = node !== undefined && mapping.isTerminating(node)
   const verdict = ready({ ...readiness(node), hypervisor, terminating, now, ...options })
-  const verdicts: Verdict[] = [verdict, ...terminatingVerdict(hypervisor, terminating), ...agentPodsVerdict(seen, hypervisor, pods)]
+  const verdicts: Verdict[] = [
+    verdict,
+    ...terminatingVerdict(hypervisor, terminating),
+    ...agentPodsVerdict(seen, hypervisor, pods)
+  ]
   const addresses = node ? internalIps(node) : []
   const ip = internalIp(addresses, hypervisor.status?.internalIp, options.preferredFamily)
   return {
@@ -124,7 +137,9 @@ export function reflect(seen: Seen, step: Step, outcome: Outcome, hypervisor: Hy
 
 function readiness(node: Node | undefined): { nodeReady?: { ready: boolean; reason: string } } {
   const condition = node?.status?.conditions?.find(({ type }) => type === 'Ready')
-  return condition ? { nodeReady: { ready: condition.status === 'True', reason: condition.message || condition.reason || condition.status } } : {}
+  return condition
+    ? { nodeReady: { ready: condition.status === 'True', reason: condition.message || condition.reason || condition.status } }
+    : {}
 }
 
 function terminatingVerdict(hypervisor: Hypervisor, terminating: boolean): Verdict[] {
@@ -166,7 +181,15 @@ function extension(hypervisor: Hypervisor, addresses: string[], verdict: Ready, 
   const before = hypervisor.status?.phase
   const own = (hypervisor.status?.history ?? []).filter(({ actor }) => actor === manager)
   const time = timestamp(now)
-  const line = { id: `phase-${time}`, time, kind: 'phase', ...(before && { from: before }), to: after, reason: verdict.reason, actor: manager }
+  const line = {
+    id: `phase-${time}`,
+    time,
+    kind: 'phase',
+    ...(before && { from: before }),
+    to: after,
+    reason: verdict.reason,
+    actor: manager
+  }
   const history = before === after ? own : [...own.filter(({ id }) => id !== line.id), line].slice(-10)
   return {
     observedGeneration: hypervisor.metadata.generation ?? 0,

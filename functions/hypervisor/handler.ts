@@ -1,6 +1,13 @@
 import { Type } from 'typebox'
 import { tick } from '../../shared/events/knative.ts'
-import { hypervisorChanged, hypervisorDeleted, nodeChanged, nodeDeleted, podChanged, podDeleted } from '../../shared/events/objects.ts'
+import {
+  hypervisorChanged,
+  hypervisorDeleted,
+  nodeChanged,
+  nodeDeleted,
+  podChanged,
+  podDeleted
+} from '../../shared/events/objects.ts'
 import { Pod } from '../../shared/kube/kinds.ts'
 import { Duration } from '../../shared/runtime/config.ts'
 import { defineFunction, on, type Received } from '../../shared/runtime/function.ts'
@@ -12,15 +19,24 @@ const config = Type.Object({
   agentNamespaces: Type.Array(Type.String(), { default: ['monsoon3'], description: 'where the agents of hypervisors run' }),
   shardKeys: Type.Array(Type.String(), { default: [], description: 'further node labels to copy (the shard selector)' }),
   preferredFamily: Type.Enum(['ipv4', 'ipv6'], { default: 'ipv4', description: 'family of internalIp when the node has both' }),
-  terminationSource: Type.Enum(['node', 'external'], { default: 'node', description: 'who sets maintenance: termination (HV-24)' }),
-  healthGates: Type.Boolean({ default: true, description: 'whether Ready looks at agent, libvirt, node and Nova (§3.3, rung 6)' }),
+  terminationSource: Type.Enum(['node', 'external'], {
+    default: 'node',
+    description: 'who sets maintenance: termination (HV-24)'
+  }),
+  healthGates: Type.Boolean({
+    default: true,
+    description: 'whether Ready looks at agent, libvirt, node and Nova (§3.3, rung 6)'
+  }),
   heartbeatStale: Duration({ default: '90s', description: 'age at which a heartbeat counts as lost' })
 })
 
 const hostOf = ({ partitionkey, data }: Received<{ name: string }>): string => partitionkey ?? data.name
 
 /** ApiServerSource does not say on which node a pod runs; of a deleted pod only the tick can tell. */
-async function nodeOf({ partitionkey, data }: Received<{ name: string; namespace?: string }>, { kube }: Deps): Promise<string | undefined> {
+async function nodeOf(
+  { partitionkey, data }: Received<{ name: string; namespace?: string }>,
+  { kube }: Deps
+): Promise<string | undefined> {
   return partitionkey ?? (await kube.find(Pod, data.name, data.namespace))?.spec?.nodeName
 }
 
@@ -66,7 +82,8 @@ export default defineFunction({
       const due = data.tick === 'slow' ? all : all.filter(({ hypervisor }) => hypervisor && isOpen(hypervisor, now, deps.options))
       const results = await Promise.allSettled(due.map(seen => settle(seen, deps)))
       const failures = results.flatMap(result => (result.status === 'rejected' ? [result.reason] : []))
-      if (failures.length > 0) throw new AggregateError(failures, `${failures.length} of ${due.length} hosts could not be settled`)
+      if (failures.length > 0)
+        throw new AggregateError(failures, `${failures.length} of ${due.length} hosts could not be settled`)
     })
   ]
 })

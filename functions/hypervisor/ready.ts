@@ -14,7 +14,12 @@ export interface View {
 
 export type Ready = Extract<HypervisorCondition, { type: 'Ready' }> & { message: string }
 
-const no = (reason: Extract<Ready, { status: 'False' }>['reason'], message: string): Ready => ({ type: 'Ready', status: 'False', reason, message })
+const no = (reason: Extract<Ready, { status: 'False' }>['reason'], message: string): Ready => ({
+  type: 'Ready',
+  status: 'False',
+  reason,
+  message
+})
 
 export function ready(view: View): Ready {
   const { hypervisor, terminating } = view
@@ -22,12 +27,20 @@ export function ready(view: View): Ready {
   const condition = (type: string) => status?.conditions?.find(known => known.type === type)
   const onboarding = condition('Onboarding')
 
-  if (condition('Offboarded')?.status === 'True') return no('Offboarded', 'The host was taken out of OpenStack and may be released.')
+  if (condition('Offboarded')?.status === 'True')
+    return no('Offboarded', 'The host was taken out of OpenStack and may be released.')
   if (terminating) return no('Terminating', 'The node is being taken away.')
   if (onboarding?.status === 'True') return no('Onboarding', onboardingStep(hypervisor, onboarding))
   if (spec.maintenance) return inMaintenance(spec.maintenance, condition('Evicting'))
   if (onboarding?.reason !== 'Succeeded') return no('Onboarding', notOnboarded(hypervisor, onboarding))
-  return (view.healthGates && unhealthy(view)) || { type: 'Ready', status: 'True', reason: 'Ready', message: 'The host takes servers.' }
+  return (
+    (view.healthGates && unhealthy(view)) || {
+      type: 'Ready',
+      status: 'True',
+      reason: 'Ready',
+      message: 'The host takes servers.'
+    }
+  )
 }
 
 function onboardingStep({ status }: Hypervisor, { reason, message }: { reason: string; message: string }): string {
@@ -36,7 +49,8 @@ function onboardingStep({ status }: Hypervisor, { reason, message }: { reason: s
 }
 
 function inMaintenance(mode: string, evicting: { status: string; message: string } | undefined): Ready {
-  if (evicting?.status === 'True') return no('Evicting', `Maintenance (${mode}): ${evicting.message || 'servers are being moved away'}`)
+  if (evicting?.status === 'True')
+    return no('Evicting', `Maintenance (${mode}): ${evicting.message || 'servers are being moved away'}`)
   if (evicting?.status === 'False') return no('Evicted', `Maintenance (${mode}): the host is empty.`)
   return no('Maintenance', `Maintenance (${mode}).`)
 }
@@ -54,10 +68,12 @@ function unhealthy({ hypervisor: { status }, nodeReady, now, heartbeatStaleMs }:
     return no('AgentLost', `The agent was last heard at ${last}.`)
   }
   const libvirt = status?.conditions?.find(({ type }) => type === 'LibVirtConnection')
-  if (libvirt !== undefined && libvirt.status !== 'True') return no('LibVirtDown', `The agent cannot reach libvirt: ${libvirt.message}`)
+  if (libvirt !== undefined && libvirt.status !== 'True')
+    return no('LibVirtDown', `The agent cannot reach libvirt: ${libvirt.message}`)
   if (nodeReady?.ready === false) return no('NodeNotReady', `The node is not ready: ${nodeReady.reason}.`)
   const { state, status: service, disabledReason } = status?.nova ?? {}
   if (state === 'down') return no('NovaServiceDown', 'Nova does not hear from the compute service.')
-  if (service === 'disabled') return no('NovaServiceDown', `The compute service is disabled: ${disabledReason ?? 'no reason given'}.`)
+  if (service === 'disabled')
+    return no('NovaServiceDown', `The compute service is disabled: ${disabledReason ?? 'no reason given'}.`)
   return undefined
 }

@@ -3,7 +3,12 @@ import { event, type EventKind } from './kind.ts'
 
 // Facts of the hypervisor agent (spec/ha.md §2, NA-13…14). `epoch` counts the agent's connections to libvirt, `bootId` the host's boots:
 // together with `sequence` they tell old news from new.
-const host = { host: Type.String({ minLength: 1 }), at: Type.String({ format: 'date-time' }), bootId: Type.String(), epoch: Type.Integer() }
+const host = {
+  host: Type.String({ minLength: 1 }),
+  at: Type.String({ format: 'date-time' }),
+  bootId: Type.String(),
+  epoch: Type.Integer()
+}
 const domain = { ...host, server: Type.String({ minLength: 1 }), name: Type.String() }
 
 function fact<P extends TProperties>(noun: string, properties: P, summary: string, reactedBy: readonly string[] = ['ha']) {
@@ -19,11 +24,22 @@ function fact<P extends TProperties>(noun: string, properties: P, summary: strin
 
 const lifecycle = { ...domain, event: Type.String(), detail: Type.String(), state: Type.Optional(Type.String()) }
 
-export const domainChanged = fact('domain.changed', lifecycle, 'a domain was defined, started, resumed, paused, moved: recorded only', ['ha', 'evict'])
-export const domainStopped = fact('domain.stopped', lifecycle, 'a domain stopped: by its guest, by the host or destroyed', ['ha', 'evict'])
+export const domainChanged = fact(
+  'domain.changed',
+  lifecycle,
+  'a domain was defined, started, resumed, paused, moved: recorded only',
+  ['ha', 'evict']
+)
+export const domainStopped = fact('domain.stopped', lifecycle, 'a domain stopped: by its guest, by the host or destroyed', [
+  'ha',
+  'evict'
+])
 export const domainCrashed = fact('domain.crashed', lifecycle, 'a domain crashed, failed or panicked')
 export const domainRebooted = fact('domain.rebooted', domain, 'a guest rebooted')
-export const postcopyFailed = fact('postcopy.failed', lifecycle, 'a post-copy migration broke: neither side may be touched', ['ha', 'evict'])
+export const postcopyFailed = fact('postcopy.failed', lifecycle, 'a post-copy migration broke: neither side may be touched', [
+  'ha',
+  'evict'
+])
 export const watchdogFired = fact('watchdog.fired', { ...domain, action: Type.String() }, 'a guest watchdog fired')
 export const diskFailed = fact(
   'disk.failed',
@@ -32,7 +48,11 @@ export const diskFailed = fact(
 )
 export const domainControlLost = fact('domain-control.lost', domain, 'a domain runs but cannot be managed')
 export const guestAgentConnected = fact('guest-agent.connected', { ...domain, reason: Type.String() }, 'the guest agent answers')
-export const guestAgentDisconnected = fact('guest-agent.disconnected', { ...domain, reason: Type.String() }, 'the guest agent is gone')
+export const guestAgentDisconnected = fact(
+  'guest-agent.disconnected',
+  { ...domain, reason: Type.String() },
+  'the guest agent is gone'
+)
 export const memoryFailed = fact(
   'memory.failed',
   { ...domain, recipient: Type.String(), action: Type.String(), actionRequired: Type.Boolean(), recursive: Type.Boolean() },
@@ -46,7 +66,10 @@ const job = {
   stats: Type.Record(Type.String(), Type.Union([Type.Number(), Type.String(), Type.Boolean()]))
 }
 export const migrationProgressed = fact('migration.progressed', job, 'a sample of a migration under way', ['migration', 'evict'])
-export const migrationEnded = fact('migration.ended', { ...job, result: Type.String() }, 'a migration ended, with its result', ['migration', 'evict'])
+export const migrationEnded = fact('migration.ended', { ...job, result: Type.String() }, 'a migration ended, with its result', [
+  'migration',
+  'evict'
+])
 
 export const heartbeatSent = fact(
   'heartbeat.sent',

@@ -41,7 +41,17 @@ const claim = { group: '', kind: 'PersistentVolumeClaim', reactedBy: ['machine']
 const hypervisor = {
   group: 'kvm.cloud.sap',
   kind: 'Hypervisor',
-  reactedBy: ['hypervisor', 'onboarding', 'maintenance', 'aggregates', 'traits', 'offboarding', 'node-release', 'certificate', 'ha']
+  reactedBy: [
+    'hypervisor',
+    'onboarding',
+    'maintenance',
+    'aggregates',
+    'traits',
+    'offboarding',
+    'node-release',
+    'certificate',
+    'ha'
+  ]
 }
 const eviction = { group: 'kvm.cloud.sap', kind: 'Eviction', reactedBy: ['evict', 'maintenance'] }
 const migration = { group: 'kvm.cloud.sap', kind: 'Migration', reactedBy: ['evict'] }

@@ -21,7 +21,10 @@ export const bondLost = fact('bond.lost', 'a bond has no usable member')
 export const bondRestored = fact('bond.restored', 'a bond has a usable member again')
 export const bridgeLost = fact('bridge.lost', 'an expected bridge is absent')
 export const bridgeRestored = fact('bridge.restored', 'an expected bridge is there again')
-export const ovnControllerDisconnected = fact('ovn-controller.disconnected', 'ovn-controller is cut off from the southbound database')
+export const ovnControllerDisconnected = fact(
+  'ovn-controller.disconnected',
+  'ovn-controller is cut off from the southbound database'
+)
 export const ovnControllerReconnected = fact('ovn-controller.reconnected', 'ovn-controller is connected again')
 export const portOrphaned = fact('port.orphaned', 'a port belongs to no domain and no logical port', [])
 export const portReclaimed = fact('port.reclaimed', 'an orphan port was removed or is used again', [])

@@ -4,7 +4,13 @@ import { event, type EventKind } from './kind.ts'
 // The trail of what Drover itself did: evictions (EV-27), host failures (HA-50), Machines (V2), vanished nodes (HV-26).
 const name = Type.String({ minLength: 1 })
 
-function told<P extends TProperties>(type: string, by: string, properties: P, summary: string, reactedBy: readonly string[] = []) {
+function told<P extends TProperties>(
+  type: string,
+  by: string,
+  properties: P,
+  summary: string,
+  reactedBy: readonly string[] = []
+) {
   return event({ type, data: Type.Object(properties), source: `/${by}`, emittedBy: `functions/${by}`, reactedBy, summary })
 }
 
@@ -12,11 +18,20 @@ const evicted = { eviction: name, host: name }
 const moved = { ...evicted, server: name, destination: Type.Optional(Type.String()), reason: Type.Optional(Type.String()) }
 export const evictionStarted = told('sap.cloud.kvm.eviction.started.v1', 'evict', evicted, 'a host is being emptied')
 export const serverMoved = told('sap.cloud.kvm.server.moved.v1', 'evict', moved, 'a server left the host, proven by Nova')
-export const serverBlocked = told('sap.cloud.kvm.server.blocked.v1', 'evict', moved, 'a server cannot be moved or recovered without a person')
+export const serverBlocked = told(
+  'sap.cloud.kvm.server.blocked.v1',
+  'evict',
+  moved,
+  'a server cannot be moved or recovered without a person'
+)
 export const evictionFinished = told(
   'sap.cloud.kvm.eviction.finished.v1',
   'evict',
-  { ...evicted, verdict: name, servers: Type.Array(Type.Object({ id: name, state: name, reason: Type.Optional(Type.String()) })) },
+  {
+    ...evicted,
+    verdict: name,
+    servers: Type.Array(Type.Object({ id: name, state: name, reason: Type.Optional(Type.String()) }))
+  },
   'an eviction ended, with its verdict and every server'
 )
 
@@ -29,7 +44,12 @@ export const fenceProven = ha('fence.proven', 'a host is proven to be off')
 export const fenceFailed = ha('fence.failed', 'every fencing method failed')
 export const decisionClosed = ha('decision.closed', 'a decision came to its end')
 const rescued = { host: name, server: name, reason: Type.Optional(Type.String()) }
-export const serverEvacuated = told('sap.cloud.kvm.server.evacuated.v1', 'ha', rescued, 'a server runs elsewhere after its host died')
+export const serverEvacuated = told(
+  'sap.cloud.kvm.server.evacuated.v1',
+  'ha',
+  rescued,
+  'a server runs elsewhere after its host died'
+)
 export const serverRecovered = told('sap.cloud.kvm.server.recovered.v1', 'ha', rescued, 'a server runs again after a fault')
 
 export const nodeVanished = told(

@@ -22,10 +22,14 @@ export async function run(report: Report): Promise<void> {
   t.teardown(() => api.stop())
   try {
     const env = { LOG_LEVEL: 'silent', PORT: '0', HOST: '127.0.0.1' }
-    const fn = await serve(handler, { env: { ...env, KUBECONFIG: await asServiceAccount(t, api, 'hypervisor.yaml', 'hypervisor') } })
+    const fn = await serve(handler, {
+      env: { ...env, KUBECONFIG: await asServiceAccount(t, api, 'hypervisor.yaml', 'hypervisor') }
+    })
     t.teardown(() => fn.close())
     const kubeconfig = await asServiceAccount(t, api, 'cluster-agent.yaml', 'cluster-agent')
-    const agent = await startAgent(clusterAgent, { env: { ...env, KUBECONFIG: kubeconfig, K_SINK: fn.url, WATCH_MACHINES: 'false' } })
+    const agent = await startAgent(clusterAgent, {
+      env: { ...env, KUBECONFIG: kubeconfig, K_SINK: fn.url, WATCH_MACHINES: 'false' }
+    })
     t.teardown(() => agent.close())
     const times = (await measure(api.kubeconfig)).toSorted((a, b) => a - b)
     report({ name: 'reaction.p50', ours: times[Math.floor(changes * 0.5)] as number, unit: 'ms' })

@@ -19,8 +19,8 @@ async function pem(key: webcrypto.CryptoKey): Promise<string> {
 }
 
 export async function makeAuthority(folder: string): Promise<Authority> {
-  const keys = (await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])) as webcrypto.CryptoKeyPair
-  const usage = x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.digitalSignature
+  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
+  const usage: x509.KeyUsageFlags = x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.digitalSignature
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     name: 'CN=drover-test-ca',
     keys,
@@ -36,8 +36,13 @@ export async function makeAuthority(folder: string): Promise<Authority> {
 type AlternativeName = { type: 'dns' | 'ip'; value: string }
 
 /** `<name>.crt` and `<name>.key` in the folder, valid for the names given. */
-export async function makeCertificate(authority: Authority, folder: string, name: string, names: AlternativeName[]): Promise<void> {
-  const keys = (await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])) as webcrypto.CryptoKeyPair
+export async function makeCertificate(
+  authority: Authority,
+  folder: string,
+  name: string,
+  names: AlternativeName[]
+): Promise<void> {
+  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
   const certificate = await x509.X509CertificateGenerator.create({
     subject: `CN=${name}`,
     issuer: authority.certificate.subject,

@@ -25,9 +25,9 @@ export interface Access {
 }
 
 export interface ControlPlane extends Access {
-  up(): Promise<void>
-  kill(part: Part): Promise<void>
-  stop(): Promise<void>
+  up: () => Promise<void>
+  kill: (part: Part) => Promise<void>
+  stop: () => Promise<void>
 }
 
 async function freePort(): Promise<number> {
@@ -66,31 +66,57 @@ async function writeAccess(folder: string, server: string): Promise<Record<keyof
   return tokens
 }
 
+const flags = (values: Record<string, string | number | boolean>): string[] =>
+  Object.entries(values).map(([name, value]) => `--${name}=${value}`)
+
 function commands(bin: string, folder: string, port: number): Record<Part, string[]> {
   const at = (name: string) => join(folder, name)
-  return {
-    // unix sockets only; the advertised addresses are never dialled. No fsync: a crash of the machine may lose a test's data
-    etcd: [
-      ...[join(bin, 'etcd'), '--name=t', `--data-dir=${at('etcd')}`, '--unsafe-no-fsync', '--log-level=warn'],
-      ...[`--listen-client-urls=unix://${at('etcd.sock')}`, '--advertise-client-urls=http://127.0.0.1:2379'],
-      ...[`--listen-peer-urls=unix://${at('peer.sock')}`, '--initial-advertise-peer-urls=http://127.0.0.1:2380'],
-      '--initial-cluster=t=http://127.0.0.1:2380'
-    ],
+  // unix sockets only; the advertised addresses are never dialled. No fsync: a crash of the machine may lose a test's data
+  const etcd = flags({
+    name: 't',
+    'data-dir': at('etcd'),
+    'unsafe-no-fsync': true,
+    'log-level': 'warn',
+    'listen-client-urls': `unix://${at('etcd.sock')}`,
+    'advertise-client-urls': 'http://127.0.0.1:2379',
+    'listen-peer-urls': `unix://${at('peer.sock')}`,
+    'initial-advertise-peer-urls': 'http://127.0.0.1:2380',
+    'initial-cluster': 't=http://127.0.0.1:2380'
+  })
+  const apiServer = flags({
+    'etcd-servers': `unix://${at('etcd.sock')}`,
+    'bind-address': '127.0.0.1',
+    'secure-port': port,
+    'tls-cert-file': at('apiserver.crt'),
+    'tls-private-key-file': at('apiserver.key'),
+    'client-ca-file': at('ca.crt'),
+    'token-auth-file': at('tokens.csv'),
+    'authorization-mode': 'Node,RBAC',
+    'service-account-issuer': 'https://kubernetes.default.svc',
+    'service-account-key-file': at('sa.pub'),
+    'service-account-signing-key-file': at('sa.key'),
+    'service-cluster-ip-range': '10.96.0.0/20',
     // without a node the `kubernetes` Service stays without endpoints (a loopback advertise address is refused)
-    'kube-apiserver': [
-      ...[join(bin, 'kube-apiserver'), `--etcd-servers=unix://${at('etcd.sock')}`, '--bind-address=127.0.0.1', `--secure-port=${port}`],
-      ...[`--tls-cert-file=${at('apiserver.crt')}`, `--tls-private-key-file=${at('apiserver.key')}`],
-      ...[`--client-ca-file=${at('ca.crt')}`, `--token-auth-file=${at('tokens.csv')}`, '--authorization-mode=Node,RBAC'],
-      ...['--service-account-issuer=https://kubernetes.default.svc', `--service-account-key-file=${at('sa.pub')}`],
-      ...[`--service-account-signing-key-file=${at('sa.key')}`, '--service-cluster-ip-range=10.96.0.0/20', '--profiling=false'],
-      ...['--advertise-address=192.0.2.1', '--endpoint-reconciler-type=none', '--enable-aggregator-routing=false']
-    ],
+    'advertise-address': '192.0.2.1',
+    'endpoint-reconciler-type': 'none',
+    profiling: false
+  })
+  const controllers = flags({
+    kubeconfig: at('kcm.kubeconfig'),
+    'secure-port': 0,
+    'leader-elect': false,
+    'use-service-account-credentials': true,
+    'service-account-private-key-file': at('sa.key'),
+    'root-ca-file': at('ca.crt'),
     // with the default limit of 20 requests a second its start takes 4 s longer
-    'kube-controller-manager': [
-      ...[join(bin, 'kube-controller-manager'), `--kubeconfig=${at('kcm.kubeconfig')}`, '--secure-port=0', '--leader-elect=false'],
-      ...['--use-service-account-credentials=true', `--service-account-private-key-file=${at('sa.key')}`],
-      ...[`--root-ca-file=${at('ca.crt')}`, '--kube-api-qps=1000', '--kube-api-burst=2000', '--profiling=false']
-    ]
+    'kube-api-qps': 1000,
+    'kube-api-burst': 2000,
+    profiling: false
+  })
+  return {
+    etcd: [join(bin, 'etcd'), ...etcd],
+    'kube-apiserver': [join(bin, 'kube-apiserver'), ...apiServer],
+    'kube-controller-manager': [join(bin, 'kube-controller-manager'), ...controllers]
   }
 }
 
@@ -150,10 +176,11 @@ export async function startControlPlane(bin: string): Promise<ControlPlane> {
 
   const up = async () => {
     await start('etcd')
-    const socket = () => access(join(folder, 'etcd.sock')).then(
-      () => true,
-      () => false
-    )
+    const socket = () =>
+      access(join(folder, 'etcd.sock')).then(
+        () => true,
+        () => false
+      )
     await until('etcd', log('etcd'), socket) // an API server that finds no etcd waits a whole second
     await start('kube-apiserver')
     await start('kube-controller-manager')

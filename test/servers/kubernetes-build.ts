@@ -28,7 +28,13 @@ async function goMod(go: string, folder: string, env: NodeJS.ProcessEnv): Promis
 
 /** Without these /version says v0.0.0-master, and clients that ask for a minimum version refuse the server. */
 function linkerFlags(): string {
-  const facts = { gitVersion: `v${version}`, gitMajor: '1', gitMinor: version.split('.')[1], gitTreeState: 'archive', gitCommit: 'unknown' }
+  const facts = {
+    gitVersion: `v${version}`,
+    gitMajor: '1',
+    gitMinor: version.split('.')[1],
+    gitTreeState: 'archive',
+    gitCommit: 'unknown'
+  }
   const set = Object.entries(facts).flatMap(([key, value]) =>
     ['component-base/version', 'client-go/pkg/version'].map(pkg => `-X k8s.io/${pkg}.${key}=${value}`)
   )

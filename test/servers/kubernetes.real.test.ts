@@ -20,9 +20,13 @@ t.test('keeps its data over a killed API server and a killed etcd', async t => {
 })
 
 t.test('nothing is left when the runner is killed -9', async t => {
-  const runner = spawn(process.execPath, ['--conditions=drover', join(import.meta.dirname, '..', 'fixtures', 'hold-kubernetes.ts')], {
-    stdio: ['ignore', 'pipe', 'inherit']
-  })
+  const runner = spawn(
+    process.execPath,
+    ['--conditions=drover', join(import.meta.dirname, '..', 'fixtures', 'hold-kubernetes.ts')],
+    {
+      stdio: ['ignore', 'pipe', 'inherit']
+    }
+  )
   const [line] = (await once(createInterface(runner.stdout), 'line')) as [string]
   const { kubeconfig, guard } = JSON.parse(line) as { kubeconfig: string; guard: number }
   t.ok(existsSync(kubeconfig))

@@ -36,7 +36,8 @@ async function installCrds(api: Access): Promise<void> {
     if (status >= 300) throw new Error(`${file} was refused: ${JSON.stringify(body)}`)
     const { group, versions, names } = crd.spec
     // a kind is served some 100 ms after its definition was taken
-    while ((await request(api, 'GET', `/apis/${group}/${versions[0].name}/${names.plural}`)).status !== 200) await new Promise(setImmediate)
+    while ((await request(api, 'GET', `/apis/${group}/${versions[0].name}/${names.plural}`)).status !== 200)
+      await new Promise(setImmediate)
   }
 }
 
@@ -55,7 +56,7 @@ export async function startKubernetes(): Promise<ControlPlane> {
 }
 
 /** One API server between all test files of a run. */
-export async function share(): Promise<{ env: Record<string, string>; stop(): Promise<void> }> {
+export async function share(): Promise<{ env: Record<string, string>; stop: () => Promise<void> }> {
   const { up: _up, kill: _kill, stop, ...access } = await startKubernetes()
   return { env: { [shared]: JSON.stringify(access) }, stop }
 }

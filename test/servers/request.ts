@@ -30,7 +30,12 @@ export function request<T = Record<string, unknown>>(
     const call = send(`${api.server}${path}`, {
       method,
       agent: agent(api.ca),
-      headers: { authorization: `Bearer ${api.adminToken}`, 'content-type': 'application/json', accept: 'application/json', ...headers }
+      headers: {
+        authorization: `Bearer ${api.adminToken}`,
+        'content-type': 'application/json',
+        accept: 'application/json',
+        ...headers
+      }
     })
     call.on('error', reject).on('response', response => {
       const chunks: Buffer[] = []

@@ -37,7 +37,11 @@ async function broker(t: Test, refuses: (told: Told) => boolean = () => false) {
     server = createServer(async (request, response) => {
       const body = Buffer.concat(await Array.fromAsync(request)).toString()
       const { headers } = request
-      const event = { type: String(headers['ce-type']), subject: String(headers['ce-subject']), changed: String(headers['ce-changed'] ?? '').split(',') }
+      const event = {
+        type: String(headers['ce-type']),
+        subject: String(headers['ce-subject']),
+        changed: String(headers['ce-changed'] ?? '').split(',')
+      }
       const whole = { ...event, headers, data: JSON.parse(body) }
       const no = refuses(whole)
       if (no) refused += 1
@@ -79,7 +83,8 @@ t.test('tells what exists at its start, then what changes, and says which part',
   await admin.apply(Hypervisor, { metadata: { name: 'before', labels: { a: '1' } } })
   const { told, url } = await broker(t)
   await agent(t, url)
-  const about = (verb: 'changed' | 'deleted') => told.filter(({ type, subject }) => type === `sap.cloud.kvm.hypervisor.${verb}.v1` && subject === 'before')
+  const about = (verb: 'changed' | 'deleted') =>
+    told.filter(({ type, subject }) => type === `sap.cloud.kvm.hypervisor.${verb}.v1` && subject === 'before')
   const first = await eventually('what was there', async () => about('changed')[0])
   t.same(first.changed, ['created', 'labels', 'annotations', 'spec', 'conditions', 'status'])
   t.match(first.headers, { 'ce-partitionkey': 'before', 'ce-source': '/cluster-agent', 'content-type': 'application/json' })
@@ -107,7 +112,9 @@ t.test('kinds that are not installed hold up nobody; a Hypervisor is remembered 
   await admin.applyStatus(Hypervisor, { metadata: { name: 'hv' }, status: { numInstances: 3 } })
   await eventually('the status', async () => told.some(({ subject, changed }) => subject === 'hv' && changed.includes('status')))
   await admin.delete(Hypervisor, { name: 'hv' })
-  const gone = await eventually('the deletion', async () => told.find(({ type }) => type === 'sap.cloud.kvm.hypervisor.deleted.v1'))
+  const gone = await eventually('the deletion', async () =>
+    told.find(({ type }) => type === 'sap.cloud.kvm.hypervisor.deleted.v1')
+  )
   t.same(gone.data.last, { numInstances: 3, instances: [] })
 })
 
@@ -137,7 +144,10 @@ t.test('of two replicas one speaks, and the other when it is gone', async t => {
   await eventually('the change', async () => about().some(({ changed }) => changed.join() === 'labels'))
   t.equal(about().filter(({ changed }) => changed.includes('created')).length, 1, 'the second replica is silent')
   await one.close()
-  await eventually('the second, which tells everything anew', async () => about().filter(({ changed }) => changed.includes('created')).length === 2)
+  await eventually(
+    'the second, which tells everything anew',
+    async () => about().filter(({ changed }) => changed.includes('created')).length === 2
+  )
   await admin.delete(Node, { name: 'shared' })
 })
 
@@ -154,7 +164,11 @@ t.test('the broker down for a minute under 5,000 changes: the last state of ever
   await Promise.all(
     Array.from({ length: objects }, async (_, n) => {
       for (let change = 0; change < 50; change++) {
-        const { metadata } = await admin.patch(Hypervisor, { name: `busy-${n}` }, { metadata: { labels: { change: String(change) } } })
+        const { metadata } = await admin.patch(
+          Hypervisor,
+          { name: `busy-${n}` },
+          { metadata: { labels: { change: String(change) } } }
+        )
         last.set(`busy-${n}`, metadata.resourceVersion)
       }
     })

@@ -42,7 +42,12 @@ export function hypervisor(
 ): Hypervisor {
   const fieldsV1 = { 'f:spec': Object.fromEntries(own.map(field => [`f:${field}`, {}])) }
   return {
-    metadata: { name: 'host-1', uid: 'hv-uid', generation: 3, managedFields: [{ manager: 'drover-hypervisor', operation: 'Apply', fieldsV1 }] },
+    metadata: {
+      name: 'host-1',
+      uid: 'hv-uid',
+      generation: 3,
+      managedFields: [{ manager: 'drover-hypervisor', operation: 'Apply', fieldsV1 }]
+    },
     spec: { ...defaults, ...spec },
     status
   }

@@ -23,7 +23,11 @@ t.teardown(() => admin.close())
 const told: Array<{ type: string; id: string; body: string }> = []
 const broker = createServer(async (request, response) => {
   const chunks = await Array.fromAsync(request)
-  told.push({ type: String(request.headers['ce-type']), id: String(request.headers['ce-id']), body: Buffer.concat(chunks).toString() })
+  told.push({
+    type: String(request.headers['ce-type']),
+    id: String(request.headers['ce-id']),
+    body: Buffer.concat(chunks).toString()
+  })
   response.writeHead(202).end()
 }).listen(0, '127.0.0.1')
 t.teardown(() => broker.close())
@@ -112,16 +116,31 @@ t.test('HV-20: labels and the lifecycle follow the Node, but what others set sta
   await admin.patch(Hypervisor, { name: 'labels' }, { spec: { lifecycleEnabled: true } })
   t.equal(await nodeChanged('labels', 'labels'), 204)
   t.equal((await stored(admin, 'labels')).spec.lifecycleEnabled, true, 'another manager owns it now')
-  const events = await request<{ items: Array<{ reason: string; regarding: { name: string } }> }>(api, 'GET', '/apis/events.k8s.io/v1/events')
+  const events = await request<{ items: Array<{ reason: string; regarding: { name: string } }> }>(
+    api,
+    'GET',
+    '/apis/events.k8s.io/v1/events'
+  )
   t.ok(events.body.items.some(({ reason, regarding }) => reason === 'LifecycleKept' && regarding.name === 'labels'))
 })
 
 t.test('HV-5: fields of an earlier writer are taken over, so that they go when the Node drops them', async t => {
   await makeNode('adopted', { labels: { [zone]: 'z1' }, annotations: { 'nova.openstack.cloud.sap/aggregates': 'a' } })
-  const before = { metadata: { name: 'adopted', labels: { [zone]: 'z1' } }, spec: { aggregates: ['a', 'z1'], lifecycleEnabled: true } }
-  await request(api, 'POST', '/apis/kvm.cloud.sap/v1/hypervisors?fieldManager=manager', { apiVersion: 'kvm.cloud.sap/v1', kind: 'Hypervisor', ...before })
+  const before = {
+    metadata: { name: 'adopted', labels: { [zone]: 'z1' } },
+    spec: { aggregates: ['a', 'z1'], lifecycleEnabled: true }
+  }
+  await request(api, 'POST', '/apis/kvm.cloud.sap/v1/hypervisors?fieldManager=manager', {
+    apiVersion: 'kvm.cloud.sap/v1',
+    kind: 'Hypervisor',
+    ...before
+  })
   await nodeChanged('adopted')
-  await admin.patch(Node, { name: 'adopted' }, { metadata: { labels: { [zone]: null }, annotations: { 'nova.openstack.cloud.sap/aggregates': null } } })
+  await admin.patch(
+    Node,
+    { name: 'adopted' },
+    { metadata: { labels: { [zone]: null }, annotations: { 'nova.openstack.cloud.sap/aggregates': null } } }
+  )
   t.equal(await nodeChanged('adopted'), 204)
   const { metadata, spec } = await stored(admin, 'adopted')
   t.same(metadata.labels ?? {}, {})
@@ -132,12 +151,20 @@ t.test('HV-5: fields of an earlier writer are taken over, so that they go when t
 t.test('HV-22, HV-24: a terminating Node freezes the spec; status goes on and notes the difference', async t => {
   await makeNode('ending', { labels: { [lifecycle]: 'true' } })
   await nodeChanged('ending')
-  const conditions = [{ type: 'Terminating', status: 'True', reason: 'Gone', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }]
+  const conditions = [
+    { type: 'Terminating', status: 'True', reason: 'Gone', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }
+  ]
   await admin.patch(Node, { name: 'ending' }, { status: { conditions } }, { subresource: 'status' })
   t.equal(await nodeChanged('ending', 'conditions'), 204)
   t.match(await stored(admin, 'ending'), {
     spec: { maintenance: 'termination' },
-    status: { phase: 'Terminating', conditions: [{ type: 'Ready', reason: 'Terminating' }, { type: 'Terminating', status: 'True' }] }
+    status: {
+      phase: 'Terminating',
+      conditions: [
+        { type: 'Ready', reason: 'Terminating' },
+        { type: 'Terminating', status: 'True' }
+      ]
+    }
   })
   await admin.patch(Node, { name: 'ending' }, { metadata: { labels: { [lifecycle]: null, [zone]: 'z9' } } })
   t.equal(await nodeChanged('ending', 'labels'), 204)
@@ -148,22 +175,44 @@ t.test('HV-22, HV-24: a terminating Node freezes the spec; status goes on and no
   })
   await admin.patch(Node, { name: 'ending' }, { status: { conditions: [] } }, { subresource: 'status' })
   await nodeChanged('ending', 'conditions')
-  t.match((await stored(admin, 'ending')).status?.conditions?.find(({ type }) => type === 'Terminating'), { status: 'False', reason: 'Cancelled' })
+  t.match(
+    (await stored(admin, 'ending')).status?.conditions?.find(({ type }) => type === 'Terminating'),
+    { status: 'False', reason: 'Cancelled' }
+  )
 })
 
 t.test('HV-25: agents that must leave are counted, and the status follows their pods', async t => {
   await makeNode('leaving')
   await nodeChanged('leaving')
   await admin.patch(Node, { name: 'leaving' }, { spec: { taints: [{ key: 'kvm.cloud.sap/offboarding', effect: 'NoExecute' }] } })
-  const evicting = { type: 'Evicting', status: 'False', reason: 'Succeeded', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' } as const
+  const evicting = {
+    type: 'Evicting',
+    status: 'False',
+    reason: 'Succeeded',
+    message: '',
+    lastTransitionTime: '2026-01-01T00:00:00Z'
+  } as const
   await admin.applyStatus(Hypervisor, { metadata: { name: 'leaving' }, status: { conditions: [evicting] } })
-  const pod = { metadata: { name: 'nova', namespace: 'monsoon3' }, spec: { nodeName: 'leaving', containers: [{ name: 'c', image: 'i' }] } }
+  const pod = {
+    metadata: { name: 'nova', namespace: 'monsoon3' },
+    spec: { nodeName: 'leaving', containers: [{ name: 'c', image: 'i' }] }
+  }
   await eventually('the service account of the namespace', () => admin.create(Pod, pod).catch(() => undefined))
   const verdict = async () => (await stored(admin, 'leaving')).status?.conditions?.find(({ type }) => type === 'AgentPodsEvicted')
-  t.equal(await post('io.k8s.pod.changed.v1', 'leaving', { data: { apiVersion: 'v1', kind: 'Pod', name: 'nova', namespace: 'monsoon3' } }), 204)
+  t.equal(
+    await post('io.k8s.pod.changed.v1', 'leaving', {
+      data: { apiVersion: 'v1', kind: 'Pod', name: 'nova', namespace: 'monsoon3' }
+    }),
+    204
+  )
   t.match(await verdict(), { status: 'False', reason: 'AgentPodsRunning', message: /monsoon3\/nova/ })
   await request(api, 'DELETE', '/api/v1/namespaces/monsoon3/pods/nova?gracePeriodSeconds=0')
-  t.equal(await post('io.k8s.pod.deleted.v1', 'leaving', { data: { apiVersion: 'v1', kind: 'Pod', name: 'nova', namespace: 'monsoon3' } }), 204)
+  t.equal(
+    await post('io.k8s.pod.deleted.v1', 'leaving', {
+      data: { apiVersion: 'v1', kind: 'Pod', name: 'nova', namespace: 'monsoon3' }
+    }),
+    204
+  )
   t.match(await verdict(), { status: 'True', reason: 'NoAgentPods' })
 })
 
@@ -197,7 +246,13 @@ t.test('HV-9: the tick alone, with every event lost, reaches the same state', as
 t.test('the fast tick sees that an agent fell silent, and that it is back', async t => {
   await makeNode('beating')
   await nodeChanged('beating')
-  const onboarded = { type: 'Onboarding', status: 'False', reason: 'Succeeded', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' } as const
+  const onboarded = {
+    type: 'Onboarding',
+    status: 'False',
+    reason: 'Succeeded',
+    message: '',
+    lastTransitionTime: '2026-01-01T00:00:00Z'
+  } as const
   const beat = (time: number) =>
     admin.applyStatus(Hypervisor, {
       metadata: { name: 'beating' },
@@ -215,6 +270,13 @@ t.test('the fast tick sees that an agent fell silent, and that it is back', asyn
   t.equal(await reason(), 'Ready')
 })
 
+t.test('a Hypervisor without a spec is completed', async t => {
+  await makeNode('bare-object', { labels: { [lifecycle]: 'true' } })
+  await request(api, 'POST', '/apis/kvm.cloud.sap/v1/hypervisors', { apiVersion: 'kvm.cloud.sap/v1', kind: 'Hypervisor', metadata: { name: 'bare-object' } })
+  t.equal(await nodeChanged('bare-object'), 204)
+  t.match((await stored(admin, 'bare-object')).spec, { lifecycleEnabled: true, evacuateOnReboot: true })
+})
+
 t.test('refusals and noise', async t => {
   t.equal(await post('io.k8s.node.changed.v1', 'x', { data: { kind: 'Node' } }), 422, 'data that is not of the kind')
   t.equal(await post('unknown.type.v1', 'x'), 422)
@@ -224,7 +286,15 @@ t.test('refusals and noise', async t => {
 t.test('the whole way: Node → cluster agent → function → Hypervisor', async t => {
   const agentConfig = await asServiceAccount(t, api, 'cluster-agent.yaml', 'cluster-agent')
   const agent = await startAgent(clusterAgent, {
-    env: { KUBECONFIG: agentConfig, K_SINK: fn.url, PORT: '0', LOG_LEVEL: 'fatal', LEASE_NAMESPACE: 'drover', POD_NAME: 'one', WATCH_MACHINES: 'false' }
+    env: {
+      KUBECONFIG: agentConfig,
+      K_SINK: fn.url,
+      PORT: '0',
+      LOG_LEVEL: 'fatal',
+      LEASE_NAMESPACE: 'drover',
+      POD_NAME: 'one',
+      WATCH_MACHINES: 'false'
+    }
   })
   t.teardown(() => agent.close())
   await makeNode('walked', { labels: { [zone]: 'z1' } })

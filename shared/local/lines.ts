@@ -1,0 +1,44 @@
+import type { DestinationStream } from 'pino'
+
+interface Line {
+  level: number
+  time: number
+  name: string
+  msg: string
+  type?: string
+  subject?: string
+  outcome?: string
+  ms?: number
+  reason?: string
+  err?: { message: string }
+}
+
+const short = (type: string): string => type.replace(/^(?:[a-z0-9]+\.)+(?=[a-z0-9-]+\.[a-z]+\.v\d+$)/, '').replace(/\.v\d+$/, '')
+
+/** One log line for people: when, who, what, with what outcome, how long. */
+export function readable(json: string): string {
+  const { level, time, name, msg, type, subject, outcome, ms, reason, err } = JSON.parse(json) as Line
+  const what = type === undefined ? msg : [short(type), subject].filter(Boolean).join(' ')
+  const duration = ms === undefined ? undefined : `${ms.toFixed(ms < 10 ? 1 : 0)} ms`
+  const why = level >= 40 ? (reason ?? err?.message) : undefined
+  return [
+    new Date(time).toISOString().slice(11, 23),
+    name.padEnd(14),
+    what,
+    outcome && `→ ${outcome}`,
+    duration,
+    why && `(${why})`
+  ]
+    .filter(Boolean)
+    .join('  ')
+}
+
+/** Where the logs of everything in the process go: as they are for machines, or a readable line each. Ignored events are not worth a line to a person. */
+export function logLines(format: 'json' | 'text', write: (text: string) => void): DestinationStream {
+  return {
+    write(line) {
+      if (format === 'json') write(line)
+      else if (!line.includes('"outcome":"ignored"')) write(`${readable(line)}\n`)
+    }
+  }
+}

@@ -1,0 +1,88 @@
+// `npm start`
+import { parseArgs, type ParseArgsConfig } from 'node:util'
+import closeWithGrace from 'close-with-grace'
+import { logLines } from './lines.ts'
+import type { LocalPlatform, PlatformOptions } from './platform.ts'
+
+const help = `npm start -- [options]
+
+Runs every function of Drover in one process, wired by knative/ as it is, on an embedded Kubernetes API. No root, no cluster.
+
+  --demo               apply a handful of Nodes, so that something happens at once
+  --kubeconfig FILE    work on a real cluster in place of the embedded API
+  --state FILE         keep objects and events over restarts in this file (SQLite)
+  --port N             port of the embedded API (default: a free one)
+  --functions a,b      only these functions
+  --log text|json      a readable line for each event (default), or the logs as they are in a cluster
+  --help               this text`
+
+const options = {
+  demo: { type: 'boolean', default: false },
+  kubeconfig: { type: 'string' },
+  state: { type: 'string' },
+  port: { type: 'string' },
+  functions: { type: 'string' },
+  log: { type: 'string', default: 'text' },
+  help: { type: 'boolean', default: false }
+} satisfies ParseArgsConfig['options']
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`)
+
+/** What to do about it, where that is known. */
+const advice: Record<string, string> = {
+  EADDRINUSE: 'choose another port with --port, or leave it out for a free one',
+  EACCES: 'a port below 1024 needs root: choose a higher one with --port'
+}
+
+function fail(err: unknown): never {
+  const { message, code = '' } = err as Error & { code?: string }
+  process.stderr.write(`npm start: ${message}${advice[code] ? `: ${advice[code]}` : ''}\n`)
+  process.exit(1)
+}
+
+function platformOptions({ kubeconfig, state, port, functions, log }: ReturnType<typeof parse>): PlatformOptions {
+  if (log !== 'text' && log !== 'json') throw new Error(`--log is text or json, not ${log}`)
+  if (port !== undefined && !/^\d{1,5}$/.test(port)) throw new Error(`--port is a number, not ${port}`)
+  return {
+    logs: logLines(log, text => process.stdout.write(text)),
+    ...(kubeconfig !== undefined && { kubeconfig }),
+    ...(state !== undefined && { state }),
+    ...(port !== undefined && { port: Number(port) }),
+    ...(functions !== undefined && { functions: functions.split(',') })
+  }
+}
+
+function introduce({ apiUrl, kubeconfig, broker, functions }: LocalPlatform): void {
+  const ready = broker.triggers.filter(({ reason }) => reason === undefined)
+  const idle = broker.triggers.length - ready.length
+  say(`Drover is ready after ${(performance.now() / 1000).toFixed(1)} s`)
+  say(`  Kubernetes API  ${apiUrl ?? 'as the kubeconfig says'}`)
+  say(`  broker          ${broker.ingress('drover', 'default')}`)
+  say(`  functions       ${functions.join(', ')}`)
+  say(`  triggers        ${ready.length} wired${idle > 0 ? `, ${idle} without a function here` : ''}`)
+  say(`\n  export KUBECONFIG=${kubeconfig}\n  kubectl get hypervisors\n`)
+}
+
+const parse = () => parseArgs({ options, allowPositionals: false }).values
+
+try {
+  const values = parse()
+  if (values.help) {
+    say(help)
+    process.exit(0)
+  }
+  const wanted = platformOptions(values)
+  const { startPlatform } = await import('./platform.ts')
+  const platform = await startPlatform(wanted)
+  closeWithGrace({ delay: 10_000 }, async ({ err }) => {
+    if (err) process.stderr.write(`npm start: ${err.stack}\n`)
+    await platform.close()
+  })
+  introduce(platform)
+  if (values.demo) {
+    const { applyDemo } = await import('./demo.ts')
+    say(`  demo: applied ${(await applyDemo(platform.kubeconfig)).join(', ')}\n`)
+  }
+} catch (err) {
+  fail(err)
+}

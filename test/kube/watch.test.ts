@@ -1,0 +1,239 @@
+import { once } from 'node:events'
+import t from 'tap'
+import type { Kube, KubeError, Seen } from '../../shared/kube/index.ts'
+import { ConfigMap } from '../../shared/kube/index.ts'
+import type { Answer } from './scripted.ts'
+import { json, refuse, scripted, silence, stream } from './scripted.ts'
+
+const object = (name: string, resourceVersion: number, note = 'ü') => ({
+  metadata: { name, resourceVersion: String(resourceVersion), annotations: { note } }
+})
+const listed = (resourceVersion: number, ...items: object[]): Answer =>
+  json(200, { metadata: { resourceVersion: String(resourceVersion) }, items })
+const line = (type: string, name: string, version: number): string =>
+  `${JSON.stringify({ type, object: object(name, version) })}\n`
+const expired = JSON.stringify({ type: 'ERROR', object: { code: 410, reason: 'Expired', message: 'too old' } })
+
+const told = (seen: Seen<ConfigMap>): string =>
+  seen.type === 'snapshot'
+    ? `snapshot ${seen.items.map(item => item.metadata!.name).join()}`
+    : `${seen.type} ${seen.object.metadata!.name} ${seen.object.metadata!.annotations!['note']}`
+
+/** What the watch tells until the last of these is told. */
+async function watched(kube: Kube, count: number): Promise<string[]> {
+  const stop = new AbortController()
+  const all: string[] = []
+  for await (const seen of kube.watch(ConfigMap, { signal: stop.signal })) {
+    all.push(told(seen))
+    if (all.length === count) stop.abort()
+  }
+  return all
+}
+
+const versions = (asked: URL[]): Array<string | null> =>
+  asked.filter(url => url.searchParams.has('watch')).map(url => url.searchParams.get('resourceVersion'))
+
+t.test('events arrive whole wherever the stream is cut', async t => {
+  const bytes = Buffer.from(line('ADDED', 'a', 2) + line('MODIFIED', 'a', 3) + line('DELETED', 'a', 4))
+  const { kube } = await scripted(t, [
+    listed(1),
+    stream(
+      Array.from(bytes, byte => Buffer.of(byte)),
+      'silence'
+    )
+  ])
+  t.same(await watched(kube, 4), ['snapshot ', 'changed a ü', 'changed a ü', 'deleted a ü'])
+})
+
+t.test('events arrive whole wherever the connection breaks', async t => {
+  const bytes = Buffer.from(line('ADDED', 'a', 2) + line('ADDED', 'b', 3))
+  const first = line('ADDED', 'a', 2).length + 1 // ü is two bytes
+  for (let at = 0; at < bytes.length; at += 7) {
+    const rest = at < first ? bytes : bytes.subarray(first)
+    const { kube, asked } = await scripted(t, [listed(1), stream([bytes.subarray(0, at)], 'break'), stream([rest], 'silence')])
+    t.same(await watched(kube, 3), ['snapshot ', 'changed a ü', 'changed b ü'])
+    t.same(versions(asked), ['1', at < first ? '1' : '2'], `broken after ${at} bytes`)
+  }
+})
+
+const interruptions: Array<[name: string, what: Answer, warning?: RegExp]> = [
+  ['a line that is not JSON', stream(['{"type":"ADDED", nonsense}\n'], 'silence'), /Malformed: .*not JSON/],
+  ['a line that is no event', stream(['[]\n'], 'silence'), /Malformed: not a watch event/],
+  ['a value that is null', stream(['null\n'], 'silence'), /Malformed: not a watch event/],
+  ['an event of an unknown type', stream([line('RENAMED', 'a', 2)], 'silence'), /Malformed: not a watch event: .*RENAMED/],
+  [
+    'an event without a version',
+    stream(['{"type":"ADDED","object":{"metadata":{}}}\n'], 'silence'),
+    /Malformed: .*without a version/
+  ],
+  ['an error event', stream(['{"type":"ERROR","object":{"code":500,"message":"etcd"}}\n'], 'silence'), /Internal: etcd/],
+  ['half a line at the end', stream([line('ADDED', 'a', 2).slice(0, -1)]), /Malformed: .*ended within a line/],
+  ['a line without an end', stream(endless(), 'silence'), /Malformed: a line of more than/],
+  ['silence', stream([], 'silence'), /Timeout: .*said nothing/],
+  ['no answer', silence, /Timeout: .*did not begin/],
+  ['a broken connection', stream([], 'break'), /Unreachable/],
+  ['503', refuse(503, 'ServiceUnavailable'), /Unavailable/],
+  ['403 of a server that is still starting', refuse(403, 'Forbidden'), /Forbidden/],
+  ['401', refuse(401, 'Unauthorized'), /Unauthorized/],
+  ['an answer in plain text', response => void response.writeHead(500).end('panic'), /Internal: panic/],
+  ['an end in good order', stream([])]
+]
+
+function* endless(): Generator<string> {
+  for (let mebibytes = 0; mebibytes < 17; mebibytes++) yield 'x'.repeat(1024 * 1024)
+}
+
+for (const [name, interruption, warning] of interruptions) {
+  t.test(`${name}: the watch goes on from the last version`, async t => {
+    const answers = [listed(1, object('x', 1)), interruption, stream([line('ADDED', 'a', 2)], 'silence')]
+    const warnings: string[] = []
+    const warn = (fields: object) => {
+      const { err } = fields as { err: KubeError }
+      warnings.push(`${err.code}: ${err.message}`)
+    }
+    const { kube, asked, pauses } = await scripted(t, answers, { idleMs: 1000, timeoutMs: 1000, log: { warn } })
+    t.same(await watched(kube, 2), ['snapshot x', 'changed a ü'])
+    t.same(versions(asked), ['1', '1'])
+    t.same(pauses, [200])
+    t.match(warnings, warning ? [warning] : [], 'and it is told why')
+    t.equal(warnings.length, warning ? 1 : 0)
+  })
+}
+
+const losses: Array<[name: string, what: Answer]> = [
+  ['410', refuse(410, 'Expired')],
+  ['410 as an event', stream([`${expired}\n`], 'silence')],
+  ['a version of the future', refuse(504, 'Timeout', {}, { causes: [{ reason: 'ResourceVersionTooLarge' }] })],
+  ['404, the kind is gone for a while', refuse(404, 'NotFound')]
+]
+for (const [name, loss] of losses) {
+  t.test(`${name}: a new snapshot`, async t => {
+    const { kube, asked } = await scripted(t, [
+      listed(1, object('x', 1)),
+      loss,
+      listed(7, object('y', 6)),
+      stream([line('ADDED', 'a', 8)], 'silence')
+    ])
+    t.same(await watched(kube, 3), ['snapshot x', 'snapshot y', 'changed a ü'])
+    t.same(versions(asked), ['1', '7'])
+  })
+}
+
+t.test('a bookmark moves the version on and is not told', async t => {
+  const { kube, asked } = await scripted(t, [
+    listed(1),
+    stream([line('BOOKMARK', '', 5)]),
+    stream([line('ADDED', 'a', 6)], 'silence')
+  ])
+  t.same(await watched(kube, 2), ['snapshot ', 'changed a ü'])
+  t.same(versions(asked), ['1', '5'])
+  t.equal(asked[1]!.searchParams.get('allowWatchBookmarks'), 'true')
+})
+
+t.test('the pauses grow, and an event resets them; Retry-After is heeded', async t => {
+  const no = refuse(503, 'ServiceUnavailable')
+  const busy = refuse(429, 'TooManyRequests', { 'retry-after': '7' })
+  const refusals = Array.from({ length: 9 }, () => no)
+  const { kube, pauses } = await scripted(t, [
+    listed(1),
+    ...refusals,
+    busy,
+    stream([line('ADDED', 'a', 2)], 'break'),
+    stream([line('ADDED', 'b', 3)], 'silence')
+  ])
+  t.same(await watched(kube, 3), ['snapshot ', 'changed a ü', 'changed b ü'])
+  t.same(pauses, [200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 7000, 200])
+})
+
+t.test('a first list that is refused is told at once', async t => {
+  const { kube } = await scripted(t, [refuse(403, 'Forbidden')])
+  await t.rejects(watched(kube, 1), { code: 'Forbidden', message: 'Forbidden it is' })
+})
+
+t.test('a first list that fails for a while is not', async t => {
+  const no = refuse(503, 'ServiceUnavailable')
+  const { kube } = await scripted(t, [no, no, no, listed(1, object('x', 1)), silence])
+  t.same(await watched(kube, 1), ['snapshot x'])
+})
+
+for (const [name, answers] of [
+  ['listing', [silence]],
+  ['watching', [listed(1), stream([], 'silence')]],
+  ['waiting for the watch to begin', [listed(1), silence]]
+] as Array<[string, Answer[]]>) {
+  t.test(`an abort ends it while it is ${name}`, async t => {
+    const stop = new AbortController()
+    const asking = Promise.withResolvers<void>()
+    const last = answers.length - 1
+    const { kube } = await scripted(
+      t,
+      answers.map((answer, index) => (response, request) => {
+        answer(response, request)
+        if (index === last) asking.resolve()
+      })
+    )
+    const ended = (async () => {
+      for await (const seen of kube.watch(ConfigMap, { signal: stop.signal })) t.equal(seen.type, 'snapshot')
+    })()
+    await asking.promise
+    stop.abort()
+    await t.resolves(ended)
+  })
+}
+
+t.test('a consumer that stops closes the connection', async t => {
+  const closed = Promise.withResolvers<void>()
+  const { kube } = await scripted(t, [
+    listed(1),
+    (response, request) => {
+      stream([line('ADDED', 'a', 2)], 'silence')(response, request)
+      request.on('close', () => closed.resolve())
+    }
+  ])
+  for await (const seen of kube.watch(ConfigMap, { signal: new AbortController().signal })) if (seen.type === 'changed') break
+  await t.resolves(closed.promise)
+})
+
+t.test('an exception of the consumer is its own', async t => {
+  const { kube } = await scripted(t, [listed(1), silence])
+  const consume = async () => {
+    for await (const seen of kube.watch(ConfigMap, { signal: new AbortController().signal })) throw new RangeError(seen.type)
+  }
+  await t.rejects(consume(), RangeError)
+})
+
+t.test('a slow consumer slows the server down, and its slowness is no silence', async t => {
+  const total = 64
+  const big = Buffer.from(`${JSON.stringify({ type: 'ADDED', object: object('big', 2, 'x'.repeat(1024 * 1024)) })}\n`)
+  let written = 0
+  const blocked = Promise.withResolvers<void>()
+  const { kube, asked } = await scripted(
+    t,
+    [
+      listed(1),
+      async response => {
+        response.writeHead(200).flushHeaders()
+        for (; written < total; written++) {
+          if (response.write(big)) continue
+          const drained = once(response, 'drain')
+          const stuck = setTimeout(() => blocked.resolve(), 2000)
+          await drained
+          clearTimeout(stuck)
+        }
+      }
+    ],
+    { idleMs: 1500 }
+  )
+  let count = 0
+  const stop = new AbortController()
+  for await (const seen of kube.watch(ConfigMap, { signal: stop.signal })) {
+    if (seen.type !== 'changed') continue
+    if (count++ === 0) {
+      await blocked.promise
+      t.ok(written < 32, `the server could send ${written} of ${total} MiB`)
+    }
+    if (count === total) stop.abort()
+  }
+  t.equal(count, total)
+  t.equal(asked.length, 2, 'over one connection')
+})
