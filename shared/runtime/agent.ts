@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import closeWithGrace from 'close-with-grace'
+import type { DestinationStream } from 'pino'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { Type, type Static, type TObject } from 'typebox'
 import { Duration, readConfig, type Env } from './config.ts'
@@ -20,7 +21,7 @@ export interface AgentPlatform {
   clock: () => Date
   signal: AbortSignal
   /** Why the agent is not ready; undefined when it is. */
-  ready(problem?: string): void
+  ready: (problem?: string) => void
 }
 
 export interface Agent<C extends TObject = TObject> {
@@ -39,6 +40,12 @@ export interface Running {
   close(): Promise<void>
 }
 
+export interface AgentOptions {
+  env?: Env
+  /** Where the log goes; standard output when left out. */
+  logs?: DestinationStream
+}
+
 function healthServer(problem: () => string | undefined, metrics: Registry): Server {
   return createServer(async (request, response) => {
     const path = request.url ?? ''
@@ -49,10 +56,10 @@ function healthServer(problem: () => string | undefined, metrics: Registry): Ser
   })
 }
 
-export async function startAgent<C extends TObject>(agent: Agent<C>, { env }: { env?: Env } = {}): Promise<Running> {
+export async function startAgent<C extends TObject>(agent: Agent<C>, { env, logs }: AgentOptions = {}): Promise<Running> {
   const base = readConfig(AgentConfig, { env })
   const config = readConfig(agent.config, { env })
-  const log = createLog({ name: agent.name, level: base.logLevel })
+  const log = createLog({ name: agent.name, level: base.logLevel, ...(logs && { to: logs }) })
   const metrics = new Registry()
   collectDefaultMetrics({ register: metrics })
   let problem: string | undefined = 'starting'

@@ -7,7 +7,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connect } from 'node-libvirt'
+import { connect, type ConnectOptions, type Credentials } from 'node-libvirt'
 import { cacheFolder } from './cache.ts'
 
 export { prepare } from './libvirt/prepare.ts'
@@ -29,6 +29,8 @@ export interface LabOptions {
   readonly nodes?: readonly NodeOptions[]
   /** The test's own network: tcp on 127.0.0.1 can be reached, and ports must be free ones. */
   readonly hostNetwork?: boolean
+  /** For nodes that want a password before they answer. */
+  readonly credentials?: Credentials
 }
 
 export interface LibvirtNode {
@@ -57,16 +59,24 @@ interface Teardown {
   teardown(fn: () => Promise<void> | void): void
 }
 
-export async function startLibvirt(t: Teardown, { nodes: wanted = [{ name: 'a' }], hostNetwork = false }: LabOptions = {}): Promise<Lab> {
+export async function startLibvirt(
+  t: Teardown,
+  { nodes: wanted = [{ name: 'a' }], hostNetwork = false, credentials }: LabOptions = {}
+): Promise<Lab> {
   const dir = await mkdtemp(join(tmpdir(), 'd-')) // short: a unix socket's path ends at 108 bytes
   const env: NodeJS.ProcessEnv = { ...process.env, DIR: dir, SCRIPTS: scripts, NET: hostNetwork ? 'host' : '' }
   if (existsSync(knownCapabilities)) env['CAPS'] = knownCapabilities
+  const hosts = wanted.map(({ name }) => `127.0.0.1 ${name}`).join('\n') // a moving guest looks for its destination by name
   const ports = await Promise.all(wanted.map((_, at) => (hostNetwork ? freePort() : 16_509 + at)))
 
-  const lab = spawn(join(scripts, 'lab.sh'), ['bash', '-ec', wanted.map((node, at) => startCommand(node, ports[at] ?? 0, at)).join('\n')], {
-    env,
-    stdio: 'ignore'
-  })
+  const lab = spawn(
+    join(scripts, 'lab.sh'),
+    ['bash', '-ec', wanted.map((node, at) => startCommand(node, ports[at] ?? 0, at, hosts)).join('\n')],
+    {
+      env,
+      stdio: 'ignore'
+    }
+  )
   t.teardown(async () => {
     lab.kill('SIGKILL')
     if (lab.exitCode === null && lab.signalCode === null) await once(lab, 'exit')
@@ -76,13 +86,13 @@ export async function startLibvirt(t: Teardown, { nodes: wanted = [{ name: 'a' }
   await once(lab, 'spawn')
 
   const nodes = wanted.map((node, at) => handle(String(lab.pid), dir, node.name, ports[at] ?? 0, env))
-  for (const node of nodes) await answering(node.uri)
+  for (const node of nodes) await answering(node.uri, credentials && { credentials })
   return { dir, nodes, run: command => inside(String(lab.pid), env, command) }
 }
 
-function startCommand({ name, restart, conf = '', before = '' }: NodeOptions, port: number, at: number): string {
+function startCommand({ name, restart, conf = '', before = '' }: NodeOptions, port: number, at: number, hosts: string): string {
   const uuid = `aaaaaaaa-0000-4000-8000-${String(at + 1).padStart(12, '0')}`
-  const settings = { RESTART: restart ? '1' : '', LIBVIRTD_CONF: conf, PRE: before || 'true' }
+  const settings = { RESTART: restart ? '1' : '', LIBVIRTD_CONF: conf, PRE: before || 'true', HOSTS: hosts }
   const assigned = Object.entries(settings).map(([key, value]) => `${key}='${value.replaceAll("'", `'\\''`)}'`)
   return `${assigned.join(' ')} $SCRIPTS/node.sh ${name} ${port} ${uuid} > $DIR/${name}.log 2>&1 &`
 }
@@ -111,10 +121,10 @@ function inside(unshare: string, env: NodeJS.ProcessEnv, command: string): strin
 }
 
 /** The socket accepts before the drivers are there: only an open connection is proof. */
-export async function answering(uri: string, withinMs = 20_000): Promise<void> {
+export async function answering(uri: string, options: ConnectOptions = {}, withinMs = 20_000): Promise<void> {
   for (const until = Date.now() + withinMs; ; await sleep(20)) {
     try {
-      const virt = await connect(uri, { connectTimeoutMs: withinMs })
+      const virt = await connect(uri, { connectTimeoutMs: withinMs, ...options })
       return await virt.close()
     } catch (err) {
       if (Date.now() > until) throw err

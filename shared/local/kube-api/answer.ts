@@ -1,0 +1,30 @@
+// What goes back to the client.
+import type { ServerResponse } from 'node:http'
+import type { Fields } from './object.ts'
+import { ApiError } from './status.ts'
+
+export interface Answer {
+  code: number
+  body: Fields | string
+  warnings?: string[]
+  type?: string
+}
+
+export function send(response: ServerResponse, { code, body, warnings = [], type }: Answer): void {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  const headers: Record<string, string | number | string[]> = {
+    'content-type': type ?? (typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json'),
+    'cache-control': 'no-cache, private',
+    'content-length': Buffer.byteLength(text)
+  }
+  const told = [...new Set(warnings)].map(warning => `299 - ${JSON.stringify(warning)}`)
+  if (told.length > 0) headers.warning = told
+  response.writeHead(code, headers).end(text)
+}
+
+export function failure(err: unknown, onFault: (err: unknown) => void): Answer {
+  if (err instanceof ApiError) return { code: err.code, body: err.toStatus() }
+  onFault(err)
+  const message = `Internal error occurred: ${err instanceof Error ? err.message : String(err)}`
+  return { code: 500, body: new ApiError(500, 'InternalError', message, {}).toStatus() }
+}

@@ -1,0 +1,108 @@
+// An in-memory Kubernetes API server on 127.0.0.1. README.md says what it serves and how far to trust it.
+import { randomBytes } from 'node:crypto'
+import { chmod, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { stringify } from 'yaml'
+import type { StateStore } from '../state.ts'
+import { failure, send } from './answer.ts'
+import { readFact, sqliteBacking, writeFact } from './backing.ts'
+import { bootstrap } from './bootstrap.ts'
+import { builtins } from './builtins.ts'
+import { makeCertificate } from './certificate.ts'
+import type { Cluster } from './cluster.ts'
+import { installCrds, serveCrds } from './crds.ts'
+import { startCollector } from './gc.ts'
+import { handle, NoPage } from './handle.ts'
+import { startNamespaces } from './namespaces.ts'
+import { Registry } from './resource.ts'
+import { Store } from './store.ts'
+import { tokens } from './tokens.ts'
+import { webhooks } from './webhooks.ts'
+
+export interface KubeApiOptions {
+  /** 0, the default, takes a free one. */
+  port?: number
+  /** CustomResourceDefinition documents. */
+  crds?: object[]
+  state?: StateStore
+  clock?: () => Date
+  /** Told of what is our fault: an answer of 500 that no rule foresees, a controller that failed. */
+  onFault?: (err: unknown) => void
+  /** Changes of one resource that watches can go back to. */
+  historySize?: number
+}
+
+export interface KubeApi {
+  url: string
+  token: string
+  /** The certificate that clients have to trust, PEM. */
+  ca: string
+  kubeconfig: object
+  /** Readable by the owner only. */
+  writeKubeconfig(path: string): Promise<void>
+  close(): Promise<void>
+}
+
+export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeApi> {
+  const { port = 0, crds = [], state, clock = () => new Date(), historySize = 5000 } = options
+  const onFault = options.onFault ?? ((err: unknown) => console.error(err))
+  const { certificate, key } = await makeCertificate(clock())
+  const store = new Store(historySize, state && sqliteBacking(state))
+  const registry = new Registry()
+  for (const resource of builtins) registry.add(resource)
+  const admission = webhooks({ store, registry, clock })
+  const cluster: Cluster = { store, registry, clock, admit: admission.admit }
+  bootstrap(cluster)
+  serveCrds(cluster)
+  startCollector(cluster, onFault)
+  startNamespaces(cluster)
+  await installCrds(cluster, crds)
+  store.forgetHistory()
+
+  const token = secret(state, 'admin-token')
+  const identities = tokens(store, token, secret(state, 'signing-key'), clock)
+  const server = createServer({ key, cert: certificate }, (request, response) => {
+    handle({ cluster, tokens: identities }, request, response).catch(err => {
+      if (response.headersSent) response.destroy()
+      else send(response, err instanceof NoPage ? { code: 404, body: '404 page not found\n' } : failure(err, onFault))
+    })
+  })
+  server.keepAliveTimeout = 60_000
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const config = kubeconfig(url, certificate, token)
+  return {
+    url,
+    token,
+    ca: certificate,
+    kubeconfig: config,
+    async writeKubeconfig(path) {
+      await writeFile(path, stringify(config), { mode: 0o600 })
+      await chmod(path, 0o600) // a file that was there keeps its mode otherwise
+    },
+    async close() {
+      admission.close()
+      server.closeAllConnections()
+      await new Promise(resolve => server.close(resolve))
+    }
+  }
+}
+
+/** Kept with the state, so that a kubeconfig and tokens from before a restart stay good. */
+function secret(state: StateStore | undefined, name: string): string {
+  const known = state && readFact(state, name)
+  if (known) return known
+  const made = randomBytes(32).toString('base64url')
+  if (state) writeFact(state, name, made)
+  return made
+}
+
+const kubeconfig = (server: string, ca: string, token: string): object => ({
+  apiVersion: 'v1',
+  kind: 'Config',
+  clusters: [{ name: 'drover', cluster: { server, 'certificate-authority-data': Buffer.from(ca).toString('base64') } }],
+  users: [{ name: 'admin', user: { token } }],
+  contexts: [{ name: 'drover', context: { cluster: 'drover', user: 'admin', namespace: 'default' } }],
+  'current-context': 'drover'
+})

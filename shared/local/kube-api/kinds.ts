@@ -1,0 +1,47 @@
+// The little that the server itself adds to objects of some built-in kinds.
+import { defaultCrd, establish } from './crd.ts'
+import { at, fieldsOf, omit, type KubeObject } from './object.ts'
+import type { Resource } from './resource.ts'
+
+type Fill = (object: KubeObject, now: string) => KubeObject
+
+const namespaceLabel = 'kubernetes.io/metadata.name'
+
+const phase =
+  (name: string): Fill =>
+  object => ({ ...object, status: { phase: name } })
+
+const onCreate: Record<string, Fill> = {
+  Namespace: object => ({ ...object, spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } }),
+  Pod: phase('Pending'),
+  PersistentVolumeClaim: phase('Pending'),
+  CustomResourceDefinition: establish
+}
+
+const onWrite: Record<string, Fill> = {
+  Namespace: object => {
+    const labels = { ...object.metadata.labels, [namespaceLabel]: object.metadata.name }
+    return { ...object, metadata: { ...object.metadata, labels } }
+  },
+  Secret: object => {
+    const plain = Object.entries(fieldsOf(object.stringData)).map(
+      ([key, value]) => [key, Buffer.from(String(value)).toString('base64')] as const
+    )
+    const data = plain.length > 0 ? { data: { ...fieldsOf(object.data), ...Object.fromEntries(plain) } } : {}
+    return { type: 'Opaque', ...omit(object, 'stringData'), ...data }
+  },
+  CustomResourceDefinition: (object, now) => {
+    const filled = defaultCrd(object)
+    return at(filled, 'status', 'conditions')
+      ? { ...filled, status: { ...fieldsOf(establish(filled, now).status), conditions: at(filled, 'status', 'conditions') } }
+      : filled
+  }
+}
+
+const isBuiltin = ({ custom, group }: Resource): boolean => !custom && group !== 'events.k8s.io'
+
+export const fillNew = (resource: Resource, object: KubeObject, now: string): KubeObject =>
+  (isBuiltin(resource) && onCreate[resource.kind]?.(object, now)) || object
+
+export const fillWritten = (resource: Resource, object: KubeObject, now: string): KubeObject =>
+  (isBuiltin(resource) && onWrite[resource.kind]?.(object, now)) || object

@@ -1,0 +1,178 @@
+// Who owns which field: metadata.managedFields, for plain writes and for server-side apply.
+import { compare } from './compare.ts'
+import {
+  difference,
+  emptySet,
+  fromFieldsV1,
+  intersection,
+  isEmpty,
+  paths,
+  sameSet,
+  toFieldsV1,
+  union,
+  without,
+  type FieldSet
+} from './field-set.ts'
+import { merge, release } from './merge.ts'
+import { fieldsOf, omit, same, type KubeObject, type Metadata } from './object.ts'
+import type { Schema } from './schema.ts'
+import { ApiError, internal } from './status.ts'
+import { claimed, misfit } from './typed.ts'
+
+export interface Writer {
+  manager: string
+  subresource: string
+  apiVersion: string
+  time: string
+}
+
+interface Entry extends Writer {
+  operation: 'Apply' | 'Update'
+  set: FieldSet
+}
+
+// Nobody owns what the server keeps itself.
+const unowned = [
+  ['f:apiVersion'],
+  ['f:kind'],
+  ...[
+    'name',
+    'namespace',
+    'creationTimestamp',
+    'selfLink',
+    'uid',
+    'generation',
+    'managedFields',
+    'resourceVersion',
+    'deletionTimestamp',
+    'deletionGracePeriodSeconds'
+  ].map(key => ['f:metadata', `f:${key}`])
+]
+
+// What the strategy resets cannot be owned through that endpoint either.
+const resetBy = (subresource: string, hasStatus: boolean): string[][] =>
+  subresource === 'status' ? [['f:spec'], ['f:metadata']] : hasStatus ? [['f:status']] : []
+
+const readEntries = (object: KubeObject | undefined): Entry[] =>
+  (object?.metadata.managedFields ?? []).map(entry => ({
+    manager: entry.manager ?? '',
+    operation: entry.operation === 'Apply' ? 'Apply' : 'Update',
+    apiVersion: entry.apiVersion ?? '',
+    time: entry.time ?? '',
+    subresource: entry.subresource ?? '',
+    set: fromFieldsV1(fieldsOf(entry.fieldsV1))
+  }))
+
+// Applied entries come first, then the updates, each by time: the order of the real server.
+function writeEntries(entries: Entry[]): NonNullable<Metadata['managedFields']> {
+  const rank = (entry: Entry): string => `${entry.operation} ${entry.time} ${entry.manager}`
+  return entries
+    .filter(entry => !isEmpty(entry.set))
+    .sort((a, b) => (rank(a) < rank(b) ? -1 : 1))
+    .map(({ manager, operation, apiVersion, time, subresource, set }) => {
+      const head = { manager, operation, apiVersion, ...(time && { time }), fieldsType: 'FieldsV1', fieldsV1: toFieldsV1(set) }
+      return subresource ? { ...head, subresource } : head
+    })
+}
+
+const withEntries = (object: KubeObject, entries: Entry[]): KubeObject => {
+  const { managedFields: _, ...metadata } = object.metadata
+  const written = writeEntries(entries)
+  return { ...object, metadata: written.length > 0 ? { ...metadata, managedFields: written } : metadata }
+}
+
+const bare = (object: KubeObject | undefined): unknown =>
+  object && { ...object, metadata: omit(object.metadata, 'managedFields') }
+
+const isOwn = (entry: Entry, writer: Writer, operation: Entry['operation']): boolean =>
+  entry.manager === writer.manager && entry.subresource === writer.subresource && entry.operation === operation
+
+/** A create, update or patch: what it changed belongs to the writer from now on. */
+export function recordUpdate(
+  live: KubeObject | undefined,
+  next: KubeObject,
+  schema: Schema,
+  writer: Writer,
+  hasStatus: boolean
+): KubeObject {
+  const given = next.metadata.managedFields
+  // A client that sends an empty list resets ownership; one that sends nothing leaves it as it was.
+  const entries = readEntries(given && live && !same(given, live.metadata.managedFields) ? next : live)
+  const { changed, removed } = compare(bare(live) ?? emptyLike(schema), bare(next), schema)
+  const strip = [...unowned, ...resetBy(writer.subresource, hasStatus)]
+  const mine = without(changed, strip)
+  const others = entries.filter(entry => !isOwn(entry, writer, 'Update'))
+  const kept = others.map(entry => ({ ...entry, set: difference(difference(entry.set, changed), removed) }))
+  const before = entries.find(entry => isOwn(entry, writer, 'Update'))
+  const set = union(difference(before?.set ?? emptySet(), removed), mine)
+  const time = before && sameSet(before.set, set) ? before.time : writer.time
+  return withEntries(next, [...kept, { ...writer, operation: 'Update', set, time }])
+}
+
+// Built-in structs are always there, so that creating one does not claim the struct itself.
+const emptyLike = (schema: Schema): unknown => (schema.open ? { metadata: {}, spec: {}, status: {} } : { metadata: {} })
+
+/** Server-side apply. Throws 409 when another manager owns a field that would change, unless forced. */
+export function apply(
+  live: KubeObject | undefined,
+  config: KubeObject,
+  schema: Schema,
+  writer: Writer,
+  hasStatus: boolean,
+  force: boolean
+): KubeObject {
+  const scoped = withinScope(config, writer.subresource, hasStatus)
+  const why = misfit(scoped, schema)
+  if (why)
+    throw internal(
+      `failed to create typed patch object (${config.metadata.namespace ?? ''}/${config.metadata.name}; ${config.apiVersion}, Kind=${config.kind}): ${why}`
+    )
+  const entries = readEntries(live)
+  const before = entries.find(entry => isOwn(entry, writer, 'Apply'))
+  const others = entries.filter(entry => !isOwn(entry, writer, 'Apply'))
+  const set = without(claimed(scoped, schema), [...unowned, ...resetBy(writer.subresource, hasStatus)])
+  const current = bare(live)
+  let merged = merge(current, scoped, schema)
+  if (before)
+    merged = release(
+      merged,
+      schema,
+      before.set,
+      others.reduce((all, entry) => union(all, entry.set), set)
+    )
+  const { changed, removed } = compare(current ?? {}, merged, schema)
+  if (!force) refuseConflicts(others, changed)
+  const kept = others.map(entry => ({ ...entry, set: difference(difference(entry.set, changed), removed) }))
+  const time = before && sameSet(before.set, set) ? before.time : writer.time
+  return withEntries(merged as KubeObject, [...kept, { ...writer, operation: 'Apply', set, time }])
+}
+
+/** What the endpoint would reset anyway is not looked at, as if it had not been sent. */
+function withinScope(config: KubeObject, subresource: string, hasStatus: boolean): KubeObject {
+  if (subresource !== 'status') return hasStatus ? omit(config, 'status') : config
+  const { apiVersion, kind, metadata, status } = config
+  const { name, namespace } = metadata
+  return { apiVersion, kind, metadata: { name, ...(namespace && { namespace }) }, ...(status !== undefined && { status }) }
+}
+
+function refuseConflicts(others: Entry[], changed: FieldSet): void {
+  const conflicts = others
+    .map(entry => ({ who: describe(entry), fields: paths(intersection(entry.set, changed)) }))
+    .filter(({ fields }) => fields.length > 0)
+  const total = conflicts.reduce((sum, { fields }) => sum + fields.length, 0)
+  if (total === 0) return
+  const causes = conflicts.flatMap(({ who, fields }) =>
+    fields.map(field => ({ reason: 'FieldManagerConflict', message: `conflict with ${who}`, field }))
+  )
+  const lines = conflicts.map(({ who, fields }) =>
+    total === 1 ? `conflict with ${who}: ${fields[0]}` : `conflicts with ${who}:\n${fields.map(field => `- ${field}`).join('\n')}`
+  )
+  throw new ApiError(409, 'Conflict', `Apply failed with ${total} conflict${total === 1 ? '' : 's'}: ${lines.join('\n')}`, {
+    causes
+  })
+}
+
+function describe({ manager, subresource, operation, apiVersion }: Entry): string {
+  const through = subresource ? ` with subresource "${subresource}"` : ''
+  return `"${manager}"${through}${operation === 'Apply' ? '' : ` using ${apiVersion}`}`
+}

@@ -1,0 +1,155 @@
+// Watches: the initial state where asked for, then every change, with bookmarks; a client that does not read is let go.
+import type { ServerResponse } from 'node:http'
+import type { Call, Cluster } from './cluster.ts'
+import { checkListOptions, parseRevision, selection } from './list.ts'
+import { includeOf, presentOne, type Form } from './media.ts'
+import type { Fields, KubeObject } from './object.ts'
+import { present } from './resource.ts'
+import { ApiError, internal } from './status.ts'
+import type { StoreEvent } from './store.ts'
+
+/** Changes that a client may fall behind before it loses its connection. They are shared with the history, so they cost no copy. */
+const mostPending = 10_000
+const bookmarkEveryMs = 60_000
+const initialEventsEnd = { 'k8s.io/initial-events-end': 'true' }
+
+export async function watch(
+  cluster: Cluster,
+  call: Call,
+  query: URLSearchParams,
+  form: Form,
+  response: ServerResponse
+): Promise<void> {
+  checkListOptions(query, true)
+  const matches = selection(call, query)
+  const flag = (name: string): boolean => ['1', 'true'].includes(query.get(name) ?? '')
+  const revision = revisionOf(query)
+  const initial = flag('sendInitialEvents') || revision === 0
+  const stream = new Stream(cluster, call, query, form, response)
+  const pending: StoreEvent[] = []
+  const start = initial ? cluster.store.revision : revision
+  const objects = initial ? cluster.store.list(call.resource.shelf).filter(object => matches(present(call.resource, object))) : []
+  response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-cache, private' })
+  response.flushHeaders()
+  let stop = (): void => {}
+  try {
+    stop = cluster.store.watch(call.resource.shelf, start, event => {
+      pending.push(event)
+      if (pending.length > mostPending) response.destroy()
+      stream.wake()
+    })
+  } catch (err) {
+    if (!(err instanceof ApiError)) throw err
+    response.end(`${JSON.stringify({ type: 'ERROR', object: err.toStatus() })}\n`)
+    return
+  }
+  const timeout = Number(query.get('timeoutSeconds') ?? 0)
+  const timer = timeout > 0 ? setTimeout(() => stream.end(), timeout * 1000) : undefined
+  const ticker = flag('allowWatchBookmarks') ? setInterval(() => stream.wake('bookmark'), bookmarkEveryMs) : undefined
+  response.on('close', () => stream.end())
+  try {
+    for (const object of objects) await stream.send('ADDED', present(call.resource, object))
+    if (flag('sendInitialEvents') && flag('allowWatchBookmarks')) await stream.bookmark(start, initialEventsEnd)
+    let seen = start
+    while (!stream.ended) {
+      const batch = pending.splice(0)
+      for (const event of batch) {
+        await stream.forward(event, matches)
+        seen = event.revision
+      }
+      if (pending.length > 0) continue
+      // Nothing of this resource is pending, so that the store's revision is reached by this watch as well.
+      if ((await stream.next()) === 'bookmark') await stream.bookmark(Math.max(seen, cluster.store.revision))
+    }
+  } finally {
+    stop()
+    clearTimeout(timer)
+    clearInterval(ticker)
+    response.end()
+  }
+}
+
+function revisionOf(query: URLSearchParams): number {
+  const text = query.get('resourceVersion')
+  if (!text) return 0
+  try {
+    return parseRevision(text)
+  } catch (err) {
+    throw internal((err as Error).message) // a watch tells this as a server error
+  }
+}
+
+class Stream {
+  ended = false
+  readonly #cluster: Cluster
+  readonly #call: Call
+  readonly #query: URLSearchParams
+  readonly #form: Form
+  readonly #response: ServerResponse
+  #columnsTold = false
+  #wakeUp: ((why: string) => void) | undefined
+  #due: string | undefined
+  #resume: (() => void) | undefined
+
+  constructor(cluster: Cluster, call: Call, query: URLSearchParams, form: Form, response: ServerResponse) {
+    this.#cluster = cluster
+    this.#call = call
+    this.#query = query
+    this.#form = form
+    this.#response = response.on('drain', () => this.#resume?.())
+  }
+
+  wake(why = 'event'): void {
+    this.#due = why
+    this.#wakeUp?.(why)
+  }
+
+  end(): void {
+    this.ended = true
+    this.#resume?.()
+    this.wake('end')
+  }
+
+  /** Why it goes on: an event came, a bookmark is due, the end. */
+  async next(): Promise<string> {
+    const why = this.#due ?? (await new Promise<string>(resolve => (this.#wakeUp = resolve)))
+    this.#due = this.#wakeUp = undefined
+    return why
+  }
+
+  /** A change that takes an object into the selection adds it, one that takes it out deletes it. */
+  async forward({ type, object, previous }: StoreEvent, matches: (object: KubeObject) => boolean): Promise<void> {
+    const { resource } = this.#call
+    const now = present(resource, object)
+    const is = type !== 'DELETED' && matches(now)
+    const was = previous !== undefined && matches(present(resource, previous))
+    if (is) await this.send(was ? 'MODIFIED' : 'ADDED', now)
+    else if (was && previous)
+      await this.send('DELETED', {
+        ...present(resource, previous),
+        metadata: { ...(type === 'DELETED' ? now : previous).metadata, ...revisionOfObject(now) }
+      })
+  }
+
+  async send(type: string, object: KubeObject): Promise<void> {
+    const options = { now: this.#cluster.clock(), include: includeOf(this.#query), columns: !this.#columnsTold }
+    this.#columnsTold = true
+    await this.#write({ type, object: presentOne(this.#call.resource, object, this.#form, options) })
+  }
+
+  async bookmark(revision: number, annotations?: Record<string, string>): Promise<void> {
+    const { kind, apiVersion } = this.#call.resource
+    await this.#write({
+      type: 'BOOKMARK',
+      object: { kind, apiVersion, metadata: { resourceVersion: String(revision), ...(annotations && { annotations }) } }
+    })
+  }
+
+  async #write(event: Fields): Promise<void> {
+    if (this.ended || this.#response.write(`${JSON.stringify(event)}\n`)) return
+    await new Promise<void>(resolve => (this.#resume = resolve))
+  }
+}
+
+const revisionOfObject = ({ metadata: { resourceVersion } }: KubeObject): { resourceVersion?: string } =>
+  resourceVersion ? { resourceVersion } : {}

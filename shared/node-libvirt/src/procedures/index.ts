@@ -1,0 +1,10 @@
+// Every row, by the family it belongs to
+export * from './auth.ts'
+export * from './connect.ts'
+export * from './domain-device.ts'
+export * from './domain-job.ts'
+export * from './domain-lifecycle.ts'
+export * from './domain-list.ts'
+export * from './domain-read.ts'
+export * from './event-callback.ts'
+export * from './node.ts'

@@ -1,0 +1,7 @@
+// libvirt's enums grow with each release: a value that has no word yet stays the number it is.
+
+export type Word<Words extends readonly string[]> = Words[number] | number
+
+export function word<const Words extends readonly string[]>(words: Words, value: number): Word<Words> {
+  return words[value] ?? value
+}

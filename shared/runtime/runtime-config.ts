@@ -1,0 +1,14 @@
+import { Type, type Static } from 'typebox'
+import { Duration } from './config-field.ts'
+
+/** What every function's process can be told, whatever the function. */
+export const RuntimeConfig = Type.Object({
+  port: Type.Integer({ minimum: 0, maximum: 65_535, default: 8080 }),
+  host: Type.String({ default: '::' }),
+  maxBodyBytes: Type.Integer({ minimum: 1, default: 1_048_576 }),
+  grace: Duration({ default: '10s' }),
+  logLevel: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' }),
+  kSink: Type.Optional(Type.String({ pattern: '^https?://' })),
+  emitTimeout: Duration({ default: '2m' })
+})
+export type RuntimeConfig = Readonly<Static<typeof RuntimeConfig>>

@@ -1,0 +1,108 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline/promises'
+import { type Client, insert, open, update, uuid } from 'ovsdb-client'
+import { type OvsdbServer, prepare, startOvsdb, testSchema } from '../servers/ovs.ts'
+import { median, type Report } from './report.ts'
+
+// A copy of one table in a process of its own: first the whole table, then updates. The peer is Open vSwitch's own Python
+// library with its JSON parser in C. Compared is the processor time of the copying process: what the server does is the same for both.
+export const name = 'ovsdb'
+
+const rows = 20_000
+const updates = 10_000
+const rounds = 3
+const columns = ['name', 'count', 'big', 'note', 'tags', 'labels', 'counters']
+
+/** Milliseconds of processor time. */
+type Costs = { snapshot: number; updates: number }
+
+const here = join(import.meta.dirname, 'ovsdb')
+const ours = ({ unix }: OvsdbServer) => [
+  process.execPath,
+  '--conditions=drover',
+  join(here, 'consumer.ts'),
+  unix,
+  String(rows),
+  String(updates)
+]
+const python = ({ unix }: OvsdbServer) => [
+  '/usr/bin/python3',
+  join(here, 'consumer.py'),
+  unix,
+  testSchema,
+  columns.join(),
+  String(rows),
+  String(updates)
+]
+
+export async function run(report: Report): Promise<void> {
+  const prepared = await prepare()
+  if (!prepared.ok) throw new Error(prepared.reason)
+  const ends: Array<() => Promise<void> | void> = []
+  try {
+    const server = await startOvsdb({ teardown: end => void ends.unshift(end) })
+    const writer = open({ remotes: [server.unix], database: 'Test' })
+    ends.unshift(() => writer.close())
+    const uuids = await fill(writer)
+    const costs: { ours: Costs[]; peer: Costs[] } = { ours: [], peer: [] }
+    for (let round = 0; round < rounds; round++) {
+      costs.ours.push(await consume(ours(server), () => touch(writer, uuids)))
+      costs.peer.push(await consume(python(server), () => touch(writer, uuids)))
+    }
+    for (const [part, count] of [
+      ['snapshot', rows],
+      ['updates', updates]
+    ] as const) {
+      const speed = (list: Costs[]) => count / median(list.map(cost => cost[part]))
+      report({ name: `ovsdb.${part}`, ours: speed(costs.ours), peer: speed(costs.peer), goal: { atLeast: 3 }, unit: 'rows/ms' })
+    }
+  } finally {
+    for (const end of ends) await end()
+  }
+}
+
+async function fill(writer: Client): Promise<string[]> {
+  const batch = 1000
+  const uuids: string[] = []
+  while (uuids.length < rows) {
+    const results = await writer.transact(Array.from({ length: batch }, (_, at) => insert('Item', item(uuids.length + at))))
+    uuids.push(...results.map(result => result.uuid))
+  }
+  return uuids
+}
+
+const item = (at: number) => ({
+  name: `port-${at}`,
+  count: at,
+  big: 2n ** 40n + BigInt(at),
+  note: `the port number ${at}`,
+  tags: ['vm', `rack-${at % 40}`],
+  labels: { 'iface-id': `lsp-${at}`, 'attached-mac': `52:54:00:00:00:${at % 100}`, 'vm-id': `vm-${at}` },
+  counters: { rx_bytes: at * 1000, tx_bytes: at * 2000, rx_packets: at, tx_packets: at }
+})
+
+async function consume([command, ...args]: string[], change: () => Promise<void>): Promise<Costs> {
+  const child = spawn(command as string, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const exit = once(child, 'exit')
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+  const cost = async () => Number((await lines.next()).value)
+  const snapshot = await cost()
+  const updated = cost()
+  await change()
+  const result = { snapshot, updates: await updated }
+  await exit
+  return result
+}
+
+/** As ovs-vswitchd refreshes its statistics: many interfaces in one transaction. */
+async function touch(writer: Client, uuids: readonly string[]): Promise<void> {
+  const batch = 200
+  const stamp = Date.now() % 1_000_000
+  const change = (id: string, at: number) =>
+    update('Item', [['_uuid', '==', uuid(id)]], { big: BigInt(stamp), counters: { rx_bytes: stamp, tx_bytes: at } })
+  for (let first = 0; first < updates; first += batch) {
+    await writer.transact(uuids.slice(first, first + batch).map(change))
+  }
+}

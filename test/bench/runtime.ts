@@ -1,0 +1,87 @@
+import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import autocannon from 'autocannon'
+import { nodeChanged } from '../../shared/events/objects.ts'
+import { connected, freePort } from './lib/port.ts'
+import { median, type Report } from './report.ts'
+
+export const name = 'runtime'
+
+const functions = join(import.meta.dirname, '../fixtures/functions')
+const rounds = 5
+const seconds = 3
+const headers = {
+  'content-type': 'application/json',
+  'ce-specversion': '1.0',
+  'ce-id': 'b1fe9535-2741-4d10-8eb0-881b4cd37bbf',
+  'ce-type': nodeChanged.type,
+  'ce-source': '/cluster-agent',
+  'ce-time': '2026-11-16T04:56:11.681228569Z',
+  'ce-subject': 'node-17',
+  'ce-changed': 'labels'
+}
+const body = JSON.stringify({ apiVersion: 'v1', kind: 'Node', name: 'node-17' })
+
+interface Load {
+  perSecond: number
+  perCpuSecond: number
+  p99: number
+}
+
+interface Server {
+  process: ChildProcess
+  port: number
+}
+
+/** Each server is a process of its own, as it ships (ours logs a line for each event, the peer none), loaded in turns. */
+export async function run(report: Report): Promise<void> {
+  const [ourPort, peerPort] = [await freePort(), await freePort()]
+  const ours = start(ourPort, [join(functions, 'noop/main.ts')])
+  const peer = start(peerPort, [join(functions, 'faas-peer.ts'), String(peerPort)])
+  try {
+    for (const server of [ours, peer]) {
+      ;(await connected(server.port)).destroy()
+      await load(server, 1)
+    }
+    const measured: Array<{ ours: Load; peer: Load }> = []
+    for (let round = 0; round < rounds; round++)
+      measured.push({ ours: await load(ours, seconds), peer: await load(peer, seconds) })
+    const figure = (key: keyof Load): { ours: number; peer: number } => ({
+      ours: median(measured.map(round => round.ours[key])),
+      peer: median(measured.map(round => round.peer[key]))
+    })
+    report({ name: 'runtime.events', ...figure('perSecond'), goal: { atLeast: 3 }, unit: 'events/s' })
+    // On a machine that is busy otherwise, the load's own share of the cores hides the difference; this does not.
+    report({ name: 'runtime.events-per-cpu', ...figure('perCpuSecond'), unit: 'events/s of CPU' })
+    report({ name: 'runtime.p99', ...figure('p99'), goal: { atMost: 1 }, unit: 'ms' })
+  } finally {
+    for (const server of [ours, peer]) server.process.kill()
+  }
+}
+
+function start(port: number, args: string[]): Server {
+  const options: SpawnOptions = { env: { PORT: String(port) }, stdio: ['ignore', 'ignore', 'inherit'] }
+  return { port, process: spawn(process.execPath, ['--conditions=drover', ...args], options) }
+}
+
+async function load({ port, process: { pid } }: Server, duration: number): Promise<Load> {
+  const before = cpuSeconds(pid)
+  const url = `http://127.0.0.1:${port}/`
+  const { requests, latency, non2xx, errors } = await autocannon({
+    url,
+    connections: 100,
+    duration,
+    method: 'POST',
+    headers,
+    body
+  })
+  if (non2xx > 0 || errors > 0) throw new Error(`${non2xx} answers were not 2xx, ${errors} failed`)
+  return { perSecond: requests.average, perCpuSecond: requests.total / (cpuSeconds(pid) - before), p99: latency.p99 }
+}
+
+// proc(5): utime and stime, in ticks of 10 ms, are the 14th and 15th field; the second may hold blanks.
+function cpuSeconds(pid: number | undefined): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}

@@ -1,0 +1,134 @@
+// Who one is and what one may do.
+import type { Test } from 'tap'
+import { until, type Api, type Body } from './target.ts'
+
+const core = '/api/v1'
+const rbac = '/apis/rbac.authorization.k8s.io/v1'
+
+export async function access(t: Test, api: Api): Promise<void> {
+  const { namespace, call, done } = api
+  const accounts = `${core}/namespaces/${namespace}/serviceaccounts`
+  await done('POST', accounts, { metadata: { name: 'reader' } })
+  const { status } = await done('POST', `${accounts}/reader/token`, {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    spec: { expirationSeconds: 600 }
+  })
+  const token = String(status?.token)
+  const username = `system:serviceaccount:${namespace}:reader`
+  const asReader = (method: string, path: string, body?: unknown) =>
+    call(method, path, body, undefined, { authorization: `Bearer ${token}` })
+  const review = async (group: string, kind: string, spec: object, ask: typeof call = call): Promise<Body['status']> => {
+    const answer = await ask('POST', `/apis/${group}/v1/${kind.toLowerCase()}s`, { apiVersion: `${group}/v1`, kind, spec })
+    t.equal(answer.status, 201, kind)
+    return answer.body.status
+  }
+
+  await t.test('a wrong token', async t => {
+    const answer = await call('GET', core, undefined, undefined, { authorization: 'Bearer nonsense' })
+    t.equal(answer.status, 401)
+    t.match(answer.body, { kind: 'Status', status: 'Failure', message: 'Unauthorized', reason: 'Unauthorized', code: 401 })
+  })
+
+  await t.test('what no role allows', async t => {
+    const paths: Array<[method: string, path: string, message: string]> = [
+      [
+        'GET',
+        `${core}/namespaces/${namespace}/secrets`,
+        `secrets is forbidden: User "${username}" cannot list resource "secrets" in API group "" in the namespace "${namespace}"`
+      ],
+      [
+        'GET',
+        `${core}/nodes`,
+        `nodes is forbidden: User "${username}" cannot list resource "nodes" in API group "" at the cluster scope`
+      ],
+      [
+        'GET',
+        `${core}/nodes/n1`,
+        `nodes "n1" is forbidden: User "${username}" cannot get resource "nodes" in API group "" at the cluster scope`
+      ],
+      [
+        'PATCH',
+        `${api.widgets}/x/status`,
+        `widgets.contract.drover.dev "x" is forbidden: User "${username}" cannot patch resource "widgets/status" in API group "contract.drover.dev" in the namespace "${namespace}"`
+      ],
+      ['GET', '/metrics', `forbidden: User "${username}" cannot get path "/metrics"`]
+    ]
+    for (const [method, path, message] of paths) {
+      const { status: code, body } = await asReader(method, path)
+      t.same([code, body.reason, body.message], [403, 'Forbidden', message])
+    }
+  })
+
+  await t.test('what everybody may see', async t => {
+    for (const path of ['/api', '/apis', '/version', '/openapi/v3']) t.equal((await asReader('GET', path)).status, 200, path)
+  })
+
+  await t.test('a role opens what it names', async t => {
+    await done('POST', `${rbac}/namespaces/${namespace}/roles`, {
+      metadata: { name: 'reads' },
+      rules: [
+        { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list'] },
+        { apiGroups: [''], resources: ['secrets'], resourceNames: ['one'], verbs: ['get'] }
+      ]
+    })
+    await done('POST', `${rbac}/namespaces/${namespace}/rolebindings`, {
+      metadata: { name: 'reads' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'reads' },
+      subjects: [{ kind: 'ServiceAccount', name: 'reader', namespace }]
+    })
+    await until(
+      () => asReader('GET', `${core}/namespaces/${namespace}/configmaps`),
+      answer => answer.status === 200
+    )
+    t.equal((await asReader('GET', `${core}/configmaps`)).status, 403, 'not in all namespaces')
+    t.equal((await asReader('DELETE', `${core}/namespaces/${namespace}/configmaps/x`)).status, 403, 'not to delete')
+    t.equal(
+      (await asReader('GET', `${core}/namespaces/${namespace}/secrets/one`)).status,
+      404,
+      'the named one is allowed, and not there'
+    )
+    t.equal((await asReader('GET', `${core}/namespaces/${namespace}/secrets/two`)).status, 403, 'another is not')
+  })
+
+  await t.test('reviews', async t => {
+    const authentication = 'authentication.k8s.io'
+    const authorization = 'authorization.k8s.io'
+    t.match(await review(authentication, 'TokenReview', { token }), {
+      authenticated: true,
+      user: { username, groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'] }
+    })
+    t.notOk(
+      (await review(authentication, 'TokenReview', { token, audiences: ['other'] }))?.authenticated,
+      'not for another audience'
+    )
+    t.notOk((await review(authentication, 'TokenReview', { token: 'nonsense' }))?.authenticated)
+    const attributes = { namespace, verb: 'list', resource: 'configmaps' }
+    t.match(await review(authorization, 'SubjectAccessReview', { user: username, resourceAttributes: attributes }), {
+      allowed: true
+    })
+    t.match(
+      await review(authorization, 'SubjectAccessReview', {
+        user: username,
+        resourceAttributes: { ...attributes, verb: 'delete' }
+      }),
+      { allowed: false }
+    )
+    t.match(
+      await review(authorization, 'SubjectAccessReview', { user: 'x', nonResourceAttributes: { verb: 'get', path: '/metrics' } }),
+      { allowed: false }
+    )
+    const asked: typeof call = (method, path, body) => asReader(method, path, body)
+    t.match(await review(authorization, 'SelfSubjectAccessReview', { resourceAttributes: attributes }, asked), { allowed: true })
+    t.match(await review(authentication, 'SelfSubjectReview', {}, asked), { userInfo: { username } })
+  })
+
+  await t.test('a token ends with its account', async t => {
+    await done('DELETE', `${accounts}/reader`)
+    const answer = await until(
+      () => asReader('GET', '/api'),
+      ({ status: code }) => code === 401
+    )
+    t.equal(answer.status, 401)
+  })
+}
