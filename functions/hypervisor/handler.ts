@@ -46,7 +46,7 @@ export default defineFunction({
 
   async open({ kubeconfig, agentNamespaces, heartbeatStale, ...options }, { clock, emit, log, onClose }): Promise<Deps> {
     const { connect } = await import('../../shared/kube/index.ts') // after the port is open: half of a cold start is loading this
-    const { isExtended } = await import('./extended.ts')
+    const { isExtended } = await import('../../shared/kube/extended.ts')
     const kube = await connect({ manager, log, ...(kubeconfig !== undefined && { kubeconfig }) })
     onClose(() => kube.close())
     const extended = await isExtended(kube, log)

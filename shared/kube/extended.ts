@@ -1,6 +1,6 @@
-import type { Kube } from '../../shared/kube/index.ts'
-import type { Logger } from '../../shared/runtime/log.ts'
-import type { Kind, KubeObject } from '../../shared/schema/kind.ts'
+import type { Kind, KubeObject } from '../schema/kind.ts'
+import type { Kube } from './connect.ts'
+import type { Log } from './transport.ts'
 
 interface Crd extends KubeObject {
   spec: { versions: Array<{ schema: { openAPIV3Schema: { properties: { status: { properties: Record<string, unknown> } } } } }> }
@@ -14,10 +14,10 @@ const crds: Kind<Crd> = {
 }
 
 /** HV-4: an older CRD refuses fields that it does not know, so that only the compatible ones may be written. */
-export async function isExtended(kube: Kube, log: Logger): Promise<boolean> {
+export async function isExtended(kube: Kube, log: Log): Promise<boolean> {
   const crd = await kube.find(crds, 'hypervisors.kvm.cloud.sap')
   if (!crd) throw new Error('the CRD hypervisors.kvm.cloud.sap is not installed: kubectl apply -k crds/')
   const extended = crd.spec.versions.some(({ schema }) => 'phase' in schema.openAPIV3Schema.properties.status.properties)
-  if (!extended) log.warn('the installed CRD lacks the fields that Drover adds: phase, history and drift are not shown')
+  if (!extended) log.warn({}, 'the installed CRD lacks the fields that Drover adds: phase, history and drift are not shown')
   return extended
 }

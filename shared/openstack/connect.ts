@@ -1,0 +1,45 @@
+// The client of a function: told by its configuration, counted and logged. Nothing is asked of OpenStack before the first call.
+import { readFile } from 'node:fs/promises'
+import { connect, fromCloudsYaml, fromEnv, type CallReport, type Cloud, type ConnectOptions } from 'openstack-sdk-lite'
+import type { Platform } from '../runtime/function.ts'
+import { toEnv, type OpenStackConfig } from './config.ts'
+import { openStackMetrics } from './metrics.ts'
+
+export type { Cloud } from 'openstack-sdk-lite'
+
+/** Names the function in the services' logs. */
+export async function openCloud(
+  config: OpenStackConfig,
+  { log, metrics, onClose }: Pick<Platform, 'log' | 'metrics' | 'onClose'>,
+  userAgent = 'drover'
+): Promise<Cloud> {
+  const count = openStackMetrics(metrics)
+  const onCall = (report: CallReport): void => {
+    count(report)
+    tell(log, report)
+  }
+  const cloud = await connect({ ...(await optionsOf(config)), userAgent, onCall })
+  onClose(() => cloud.close())
+  return cloud
+}
+
+async function optionsOf(config: OpenStackConfig): Promise<ConnectOptions> {
+  const { osClientConfigFile, osClientSecureFile, osCloud } = config
+  if (osClientConfigFile === undefined) return fromEnv(toEnv(config))
+  const secure = osClientSecureFile === undefined ? undefined : await readFile(osClientSecureFile, 'utf8')
+  return fromCloudsYaml(await readFile(osClientConfigFile, 'utf8'), osCloud, secure)
+}
+
+/** What a service refuses may be expected (a conflict, a host not there yet): the caller judges, so it is no more than information here. */
+function tell(log: Platform['log'], { error, ...report }: CallReport): void {
+  if (error === undefined) log.debug(report, 'asked OpenStack')
+  else log.info({ ...report, code: error.code, words: error.message }, 'OpenStack did not do as asked')
+}
+
+/** HV-67: the id under which the services log what they did on behalf of an event. */
+export function requestIdOf(traceparent: string | undefined): { globalRequestId?: string } {
+  const id = traceparent?.slice(3, 35)
+  if (id === undefined || !/^[0-9a-f]{32}$/.test(id)) return {}
+  const uuid = id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+  return { globalRequestId: `req-${uuid}` }
+}
