@@ -16,7 +16,7 @@ const turn =
       w
         .bool(complete)
         .bool(data === null)
-        .list([...(data ?? '')], char => w.int(char.charCodeAt(0)))
+        .list([...Buffer.from(data ?? '', 'latin1')], byte => w.int(byte))
     )
 
 const admitted: Array<[name: string, script: Script, credentials: Credentials | undefined]> = [

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import t from 'tap'
 import { Framer } from '../../shared/node-libvirt/src/framer.ts'
 

@@ -147,8 +147,15 @@ t.test('no row was left out', async t => {
     p.eventCallbackDeregister
   ]
   const elsewhere = [
-    ...[p.authPolkit, p.authSaslInit, p.authSaslStart, p.authSaslStep], // transports.real.test.ts, authenticate.test.ts
-    ...[p.domainMigratePerform, p.domainMigrateStartPostCopy, p.domainMigrateSetMaxDowntime] // migration.real.test.ts
+    // transports.real.test.ts, authenticate.test.ts
+    p.authPolkit,
+    p.authSaslInit,
+    p.authSaslStart,
+    p.authSaslStep,
+    // migration.real.test.ts
+    p.domainMigratePerform,
+    p.domainMigrateStartPostCopy,
+    p.domainMigrateSetMaxDowntime
   ]
   const known = new Set([...called, ...[...byMethods, ...elsewhere].map(({ number }) => number)])
   const rows = Object.entries<unknown>(p).filter((entry): entry is [string, Procedure<unknown, unknown>] => {

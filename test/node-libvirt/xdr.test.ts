@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import t from 'tap'
 import { readDomain, writeDomain } from '../../shared/node-libvirt/src/domain.ts'
 import { readTypedParams, type TypedParam, writeTypedParams } from '../../shared/node-libvirt/src/typed-param.ts'

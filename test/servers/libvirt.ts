@@ -67,7 +67,7 @@ export async function startLibvirt(
   const env: NodeJS.ProcessEnv = { ...process.env, DIR: dir, SCRIPTS: scripts, NET: hostNetwork ? 'host' : '' }
   if (existsSync(knownCapabilities)) env['CAPS'] = knownCapabilities
   const hosts = wanted.map(({ name }) => `127.0.0.1 ${name}`).join('\n') // a moving guest looks for its destination by name
-  const ports = await Promise.all(wanted.map((_, at) => (hostNetwork ? freePort() : 16_509 + at)))
+  const ports = await Promise.all(wanted.map(async (_, at) => (hostNetwork ? freePort() : 16_509 + at)))
 
   const lab = spawn(
     join(scripts, 'lab.sh'),
