@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import t from 'tap'
 import { column } from '../../shared/ovsdb-client/src/column.ts'
 import { type Value, encodeValue, named, uuid } from '../../shared/ovsdb-client/src/notation.ts'
