@@ -83,6 +83,10 @@ export const evictionStatus = object('How far it is', {
     bytesTotal: int64('Bytes to move', { minimum: 0 }),
     bytesDone: int64('Bytes moved', { minimum: 0 })
   }),
+  waitingFor: text('What is awaited'), // HV-10
+  nextCheckAt: dateTime('When it is looked at again if no event comes before'),
+  emptySince: dateTime('When the host was first listed without a server; success needs a second such list (EV-23)'),
+  retryToken: text('The token of the spec that this speaks about'),
   eta: dateTime('Expected end'),
   etaConfidence: word('How sure that is', ['low', 'medium', 'high'])
 })
