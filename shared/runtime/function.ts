@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import type { Static, TObject, TSchema } from 'typebox'
@@ -42,11 +43,22 @@ export interface Reaction<Deps = unknown> {
   handle(event: Received, deps: Deps, call: Call): Promise<void>
 }
 
+/**
+ * Answers requests that are no events: a page, a stream, an AdmissionReview. It ends the response itself; what it throws before
+ * that becomes a 500. `call.signal` aborts when the peer is gone and when the process stops: a stream ends then.
+ */
+export type Route<Deps = unknown> = {
+  // Taken from a method, for the same reason as above.
+  answer(request: IncomingMessage, response: ServerResponse, deps: Deps, call: Pick<Call, 'log' | 'signal'>): void | Promise<void>
+}['answer']
+
 export interface DroverFunction<C extends TObject = TObject, Deps = unknown> {
   readonly name: string
   readonly config: C
   open(config: Static<C>, platform: Platform): Promise<Deps>
   readonly reactions: readonly Reaction<Deps>[]
+  /** By path: `/explain` takes itself and all below it, `/` whatever is left but POST. All other requests are events or refused. */
+  readonly routes?: Readonly<Record<string, Route<Deps>>>
 }
 
 /** Thrown by a handler: this event can never be handled, so it is not to be sent again (422). */

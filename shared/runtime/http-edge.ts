@@ -9,19 +9,23 @@ export interface HttpEdge {
 
 const noBody = Buffer.alloc(0)
 const mediaTypes = ['application/json', 'application/cloudevents+json', 'application/cloudevents-batch+json', '*']
+const ownPages = new Set(['/healthz', '/readyz', '/metrics'])
 // No route has a schema, so neither of fastify's compilers is ever asked for: ajv alone would cost 10 ms of each cold start.
 const unused = (): never => {
   throw new Error('routes here have no schema')
 }
 const schemaController = { compilersFactory: { buildValidator: unused, buildSerializer: unused } }
 
-/** All that knows HTTP: events on any path by POST, three pages for the platform, and nothing else. */
+/** All that knows HTTP: three pages for the platform, the routes of the function, and events by POST on any other path. */
 export function httpEdge(starting: Promise<Service>, bodyLimit: number): HttpEdge {
   let service: Service | undefined
   void starting.then(started => (service = started)).catch(() => {}) // the one who starts it is told
-  let closing = false
+  const stopping = new AbortController()
   let running = 0
   let whenIdle: (() => void) | undefined
+  const finished = (): void => {
+    if (--running === 0) whenIdle?.()
+  }
 
   const app = fastify({
     bodyLimit,
@@ -34,16 +38,31 @@ export function httpEdge(starting: Promise<Service>, bodyLimit: number): HttpEdg
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(mediaTypes, { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
 
+  // Before the body is read: what a route takes is its own from the first byte.
+  app.addHook('onRequest', (request, reply, next) => {
+    const { raw, method, originalUrl } = request
+    if (ownPages.has(originalUrl)) return next()
+    const hand = ({ route }: Pick<Service, 'route'>): void => {
+      const answering = route(method, originalUrl)
+      if (!answering) return next()
+      reply.hijack()
+      running++
+      raw.url = originalUrl
+      void answering(raw, reply.raw, stopping.signal).finally(finished)
+    }
+    if (service) hand(service)
+    else starting.then(hand, next)
+  })
   app.post('/', async (request: FastifyRequest, reply: FastifyReply) => {
     running++
     try {
       const { receive } = service ?? (await starting)
       const body = Buffer.isBuffer(request.body) ? request.body : noBody
       const answer = await receive({ headers: request.headers, body })
-      if (closing) reply.header('connection', 'close')
+      if (stopping.signal.aborted) reply.header('connection', 'close')
       return reply.code(answer.status).send(answer.body)
     } finally {
-      if (--running === 0) whenIdle?.()
+      finished()
     }
   })
   app.get('/healthz', (_request, reply) => reply.send('ok\n'))
@@ -67,7 +86,7 @@ export function httpEdge(starting: Promise<Service>, bodyLimit: number): HttpEdg
   return {
     app,
     async drain() {
-      closing = true
+      stopping.abort()
       await app.close()
       if (running > 0) await new Promise<void>(resolve => (whenIdle = resolve))
     }

@@ -6,6 +6,7 @@ import { httpEdge } from './http-edge.ts'
 import type { Logger } from './log.ts'
 import { RuntimeConfig } from './runtime-config.ts'
 import type { Service } from './service.ts'
+import type { TlsEdge } from './tls-edge.ts'
 
 /** A function, or how to load it: `() => import('./handler.ts')` lets the port open before the handler is loaded. */
 export type Source = DroverFunction | (() => Promise<{ default: DroverFunction }>)
@@ -18,6 +19,8 @@ export interface ServeOptions {
 
 export interface Served {
   url: string
+  /** Of the second port, if one was asked for. */
+  tlsUrl?: string
   graceMs: number
   log: Logger
   /** Refuses new events, waits for the running ones, then closes what the function opened. */
@@ -34,14 +37,22 @@ export async function serve(source: Source, { env, ...overrides }: ServeOptions 
   try {
     const [{ startService }, fn] = await Promise.all([import('./service.ts'), load(source)])
     const service = startService(fn, config, { env })
+    const tls = await openTls(service, config)
     starting.resolve(service)
-    service.log.info({ url }, 'listening')
-    return { url, graceMs: config.grace, log: service.log, close: () => drain().then(service.close) }
+    service.log.info({ url, tlsUrl: tls?.url }, 'listening')
+    const close = () => Promise.all([drain(), tls?.drain()]).then(service.close)
+    return { url, ...(tls && { tlsUrl: tls.url }), graceMs: config.grace, log: service.log, close }
   } catch (error) {
     starting.reject(error)
     await app.close()
     throw error
   }
+}
+
+async function openTls(service: Service, { tlsPort, host, tlsDir, tlsRenew }: RuntimeConfig): Promise<TlsEdge | undefined> {
+  if (tlsPort === undefined) return undefined
+  const { tlsEdge } = await import('./tls-edge.ts')
+  return tlsEdge(service, { port: tlsPort, host, dir: tlsDir, renewMs: tlsRenew })
 }
 
 const load = async (source: Source): Promise<DroverFunction> => (typeof source === 'function' ? (await source()).default : source)

@@ -7,11 +7,13 @@ import { createLog, type Logger } from './log.ts'
 import { opening } from './opening.ts'
 import { receiverOf, type Receive } from './receive.ts'
 import { recorder } from './record.ts'
+import { routesOf, type FindRoute } from './routes.ts'
 import type { RuntimeConfig } from './runtime-config.ts'
 
 /** A function at work, apart from HTTP. Loaded after the port is open, since most of a cold start is loading. */
 export interface Service {
   receive: Receive
+  route: FindRoute
   log: Logger
   /** Why events cannot be handled yet; undefined when they can. */
   problem: () => string | undefined
@@ -48,6 +50,7 @@ export function startService(
 
   return {
     receive: receiverOf(fn, deps, platform),
+    route: routesOf(fn.routes ?? {}, deps, log),
     log,
     problem,
     metrics: () => metrics.metrics(),
