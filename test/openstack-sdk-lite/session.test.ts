@@ -248,10 +248,17 @@ void t.test('repeating (HV-31)', async t => {
       t.equal(asked(scene, '/os-aggregates/1/action'), 1)
     })
   }
+  await t.test('a write on a kept connection that breaks may have been done: what the server read before is unknown', async t => {
+    const scene = await open(t)
+    await scene.cloud.aggregates.list()
+    scene.fake.faults.add({ method: 'DELETE', path: /servers/, effect: { lose: 'request' } })
+    t.match(await failure(scene.cloud.servers.delete('x')), { code: 'ConnectionLost', maybeDone: true })
+  })
   await t.test('a write that never left is known not to have been done', async t => {
     const { fake, cloud } = await open(t)
     await cloud.aggregates.list()
     await fake.close()
+    t.match(await failure(cloud.aggregates.list()), { code: 'ConnectFailed' }) // no kept connection is left after this
     t.match(await failure(cloud.servers.delete('x')), { code: 'ConnectFailed', maybeDone: false })
   })
 })

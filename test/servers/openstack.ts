@@ -41,7 +41,7 @@ export async function prepare(): Promise<Prepared> {
     return { ok: true }
   } catch (err) {
     const { stderr, message } = err as Error & { stderr?: string }
-    return { ok: false, reason: `OpenStack cannot be installed: ${stderr?.trim().split('\n').at(-1) ?? message}` }
+    return { ok: false, reason: `OpenStack cannot be installed: ${stderr?.trim().split('\n').at(-1) || message}` }
   }
 }
 
@@ -123,7 +123,7 @@ function handle({ authUrl, password, dir }: Access): OpenStack {
 }
 
 async function call(command: string, args: string[] = [], env: Record<string, string> = {}): Promise<void> {
-  const running = run(script, [command, ...args], { env: { ...process.env, ...env } })
+  const running = run('bash', [script, command, ...args], { env: { ...process.env, ...env } })
   running.child.stderr?.pipe(process.stderr, { end: false })
   await running
 }

@@ -53,6 +53,7 @@ export const calls: readonly Call<string, unknown>[] = [
   providers.getInventories,
   providers.getUsages,
   providers.getProvider,
+  providers.listProviders,
   providers.getProviderAllocations,
   allocations.getAllocations,
   allocations.deleteAllocations,

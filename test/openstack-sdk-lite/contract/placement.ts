@@ -27,6 +27,9 @@ export const placement: Part = async (t, { cloud, raw }) => {
     }
     t.same((await cloud.traits.known([trait, 'CUSTOM_NO_SUCH', 'HW_CPU_X86_VMX'])).sort(), [trait, 'HW_CPU_X86_VMX'].sort())
     t.same(await providers.setTraits(id, { generation: 0, traits: [trait] }), { generation: 1, traits: [trait] })
+    t.match(await providers.having([trait]), [{ id, generation: 1, parent: null }], 'P12: who has it')
+    t.ok((await providers.having([])).length >= 4, 'and all there are')
+    await refused(t, 'P12: unknown', providers.having([trait, 'CUSTOM_NO_SUCH']), 400, 'BadRequest', /No such trait/)
     const err = await refused(t, 'stale', providers.setTraits(id, { generation: 0, traits: [] }), 409, 'Conflict', /generation/)
     t.equal(err.reason, 'placement.concurrent_update', 'AG-12')
     t.same(

@@ -7,6 +7,7 @@ const path = '/resource_providers/{provider}'
 
 export const providerRoutes: Route[] = [
   { service: 'placement', method: 'GET', path, handle: (world, request) => ({ status: 200, body: show(find(world, request)) }) },
+  { service: 'placement', method: 'GET', path: '/resource_providers', handle: list },
   { service: 'placement', method: 'POST', path: '/resource_providers', handle: create },
   { service: 'placement', method: 'DELETE', path, handle: remove },
   { service: 'placement', method: 'GET', path: `${path}/traits`, handle: (world, request) => showTraits(find(world, request)) },
@@ -48,6 +49,14 @@ function find(world: World, request: Incoming): ProviderRecord {
   const found = world.providers.get(id)
   if (!found) throw placement(404, `No resource provider with uuid ${id} found`)
   return found
+}
+
+function list(world: World, { query }: Incoming): Reply {
+  const required = query.get('required')?.split(',') ?? []
+  const unknown = required.filter(trait => !world.traits.has(trait))
+  if (unknown.length > 0) throw placement(400, `No such trait(s): ${unknown.join(', ')}.`)
+  const found = [...world.providers.values()].filter(({ traits }) => required.every(trait => traits.has(trait)))
+  return { status: 200, body: { resource_providers: found.map(show) } }
 }
 
 function create(world: World, { body }: Incoming): Reply {

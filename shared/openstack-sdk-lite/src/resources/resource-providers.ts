@@ -1,6 +1,6 @@
-// Resource providers: P1, P2, P5, P6, P7, P10. Nova gives a hypervisor and its provider the same id.
+// Resource providers: P1, P2, P5, P6, P7, P10, P12. Nova gives a hypervisor and its provider the same id.
 import { type Answer, call, deletedOrAbsent, type Send } from '../call.ts'
-import { child, dictionary, number, row, type Row, text, textOrNull, texts } from '../decode.ts'
+import { child, dictionary, number, row, type Row, rows, text, textOrNull, texts } from '../decode.ts'
 
 /** A write with another generation than the provider's is refused with 409: read, decide and write again. */
 export interface ProviderTraits {
@@ -37,6 +37,18 @@ export const getProvider = call({
   method: 'GET',
   ok: [200, 404],
   decode: ({ status, body }) => (status === 404 ? undefined : decodeProvider(row(body)))
+})
+
+// one answer for a whole fleet, where P1 is one for each host
+export const listProviders = call({
+  name: 'resourceProviders.having',
+  row: 'P12',
+  service: 'placement',
+  method: 'GET',
+  path: '/resource_providers',
+  since: '1.18', // "required"
+  ok: [200],
+  decode: ({ body }) => rows(row(body), 'resource_providers').map(decodeProvider)
 })
 
 export const deleteProvider = call({
@@ -94,6 +106,8 @@ export const getProviderAllocations = call({
 
 export interface ResourceProviders {
   get(provider: string): Promise<Provider | undefined>
+  /** all that have each of these traits; 400 when one of them does not exist */
+  having(traits: readonly string[]): Promise<Provider[]>
   /** 409 while something is allocated from it */
   delete(provider: string): Promise<'deleted' | 'absent'>
   traits(provider: string): Promise<ProviderTraits>
@@ -108,6 +122,7 @@ export interface ResourceProviders {
 export function resourceProviders(send: Send): ResourceProviders {
   return {
     get: provider => send(getProvider, { provider }),
+    having: traits => send(listProviders, {}, { query: { required: traits.length > 0 ? traits.join(',') : undefined } }),
     delete: provider => send(deleteProvider, { provider }),
     traits: provider => send(getProviderTraits, { provider }),
     setTraits: (provider, { generation, traits }) =>
