@@ -30,9 +30,12 @@ export class EmitError extends Error {
   override name = 'EmitError'
   readonly code: EmitErrorCode
   readonly retryable: boolean
-  constructor(code: EmitErrorCode, message: string, cause?: unknown) {
+  /** What the broker answered, if it did. */
+  readonly status: number | undefined
+  constructor(code: EmitErrorCode, message: string, { cause, status }: { cause?: unknown; status?: number } = {}) {
     super(message, { cause })
     this.code = code
+    this.status = status
     this.retryable = code === 'unreachable' || code === 'timeout' || code === 'unavailable'
   }
 }
@@ -117,8 +120,8 @@ function poster(url: URL, timeoutMs: number, stop?: AbortSignal): Post {
       const fail = (error: Error): void =>
         reject(
           timeout.aborted
-            ? new EmitError('timeout', `no answer from the broker within ${timeoutMs} ms`, error)
-            : new EmitError('unreachable', `the broker cannot be reached: ${error.message}`, error)
+            ? new EmitError('timeout', `no answer from the broker within ${timeoutMs} ms`, { cause: error })
+            : new EmitError('unreachable', `the broker cannot be reached: ${error.message}`, { cause: error })
         )
       const length = String(Buffer.byteLength(body))
       request(url, { method: 'POST', agent, signal, headers: { ...headers, 'content-length': length } }, response => {
@@ -134,5 +137,5 @@ function poster(url: URL, timeoutMs: number, stop?: AbortSignal): Post {
 function settle(status: number, resolve: () => void, reject: (error: EmitError) => void): void {
   if (status >= 200 && status < 300) return resolve()
   const passing = status >= 500 || status === 429 || status === 408
-  return reject(new EmitError(passing ? 'unavailable' : 'refused', `the broker answered ${status}`))
+  return reject(new EmitError(passing ? 'unavailable' : 'refused', `the broker answered ${status}`, { status }))
 }

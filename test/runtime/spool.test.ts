@@ -1,0 +1,207 @@
+import { appendFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Registry } from 'prom-client'
+import t, { type Test } from 'tap'
+import { libvirtRestored } from '../../shared/events/libvirt.ts'
+import { EmitError, type Outgoing } from '../../shared/runtime/emitter.ts'
+import { spool, type Spool } from '../../shared/runtime/spool.ts'
+import { testPlatform } from './platform.ts'
+
+const event = (n: number) => ({
+  kind: libvirtRestored,
+  data: { host: 'h', at: '2026-11-16T12:00:00Z', bootId: 'b', epoch: n },
+  subject: `n${n}`,
+  id: `id-${n}`
+})
+const away = new EmitError('unreachable', 'nobody there')
+
+interface Bench extends Spool {
+  got: Outgoing[]
+  ids: () => Array<string | undefined>
+  sink: { open: boolean; refuse?: string }
+  metric: (line: string) => Promise<number>
+  stop: () => Promise<void>
+}
+
+async function folderOf(t: Test): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'spool-'))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** A spool before a sink that takes, is away, or refuses one id for good. */
+async function bench(
+  t: Test,
+  folder: string,
+  { open = true, maxBytes }: { open?: boolean; maxBytes?: number } = {}
+): Promise<Bench> {
+  const got: Outgoing[] = []
+  const sink: Bench['sink'] = { open }
+  const stop = new AbortController()
+  const metrics = new Registry()
+  const { log, clock } = testPlatform()
+  const made = await spool({
+    folder,
+    log,
+    clock,
+    metrics,
+    signal: stop.signal,
+    ...(maxBytes !== undefined && { maxBytes }),
+    delay: () => new Promise(resolve => setTimeout(resolve, 1)),
+    send: async sent => {
+      if (!sink.open) throw away
+      if (sent.id !== undefined && sent.id === sink.refuse) throw new EmitError('refused', 'no', { status: 422 })
+      got.push(sent)
+    }
+  })
+  t.teardown(() => stop.abort())
+  return Object.assign(Object.create(made) as Spool, {
+    got,
+    sink,
+    ids: () => got.map(({ id }) => id),
+    metric: async (line: string) =>
+      Number(
+        (await metrics.metrics())
+          .split('\n')
+          .find(text => text.startsWith(`${line} `))
+          ?.split(' ')[1]
+      ),
+    stop: async () => {
+      stop.abort()
+      await made.closed
+    }
+  })
+}
+const upTo = (n: number, from = 1) => Array.from({ length: n - from + 1 }, (_, at) => `id-${at + from}`)
+
+t.test('events go out in the order in which they came, once', async t => {
+  const folder = await folderOf(t)
+  const { put, idle, ids, got, stop } = await bench(t, folder)
+  await Promise.all(Array.from({ length: 1000 }, (_, at) => put(event(at + 1))))
+  await idle()
+  t.same(ids(), upTo(1000))
+  t.match(got[0], { kind: { type: libvirtRestored.type }, subject: 'n1', time: '2026-11-16T12:00:00.000Z', data: { epoch: 1 } })
+  await stop()
+  t.same(await readdir(folder), ['sent'], 'nothing is left on disk')
+})
+
+t.test('an event without an id gets one that stays the same', async t => {
+  const { put, idle, got, sink } = await bench(t, await folderOf(t), { open: false })
+  const { id: _, ...rest } = event(1)
+  await put(rest)
+  sink.open = true
+  await idle()
+  t.match(got[0]?.id, /^[0-9a-f-]{36}$/)
+})
+
+t.test('what the sink did not take is sent after a restart, by the same ids', async t => {
+  const folder = await folderOf(t)
+  const first = await bench(t, folder, { open: false })
+  for (let n = 1; n <= 700; n++) await first.put(event(n))
+  t.equal(first.size, 700)
+  await first.stop()
+  const second = await bench(t, folder, { open: false })
+  t.equal(second.size, 700)
+  await second.put(event(701))
+  second.sink.open = true
+  await second.idle()
+  t.same(second.ids(), upTo(701))
+  await second.stop()
+  const third = await bench(t, folder)
+  await third.put(event(702))
+  await third.idle()
+  t.same(third.ids(), ['id-702'], 'nothing is sent again')
+})
+
+t.test('the line at which a process was killed is cut off, and nothing else', async t => {
+  const folder = await folderOf(t)
+  const first = await bench(t, folder, { open: false })
+  for (let n = 1; n <= 3; n++) await first.put(event(n))
+  await first.stop()
+  const segment = (await readdir(folder)).find(name => name.endsWith('.log')) ?? ''
+  await appendFile(join(folder, segment), '{"seq":4,"type":"x","ev')
+  const second = await bench(t, folder)
+  await second.put(event(5))
+  await second.idle()
+  t.same(second.ids(), ['id-1', 'id-2', 'id-3', 'id-5'])
+})
+
+t.test('a full spool leaves out the oldest superseded events, then the oldest, and counts both', async t => {
+  const folder = await folderOf(t)
+  const { put, idle, ids, sink, metric, stop } = await bench(t, folder, { open: false, maxBytes: 40_000 })
+  await put(event(1)) // on its way
+  for (let n = 2; n <= 100; n++) await put({ ...event(n), supersedes: n % 2 === 0 ? 'same' : `own-${n}` })
+  for (let n = 101; n <= 200; n++) await put(event(n))
+  sink.open = true
+  await idle()
+  const superseded = await metric('drover_spool_dropped_total{reason="superseded"}')
+  const lost = await metric('drover_spool_dropped_total{reason="full"}')
+  t.equal(ids()[0], 'id-1', 'the one on its way stays')
+  t.equal(ids().length, 200 - superseded - lost, 'each is either sent or counted')
+  t.same(
+    ids(),
+    upTo(200).filter(id => ids().includes(id)),
+    'in order'
+  )
+  t.ok(superseded > 0 && superseded < 50, `${superseded} superseded`)
+  t.ok(ids().includes('id-200'))
+  await stop()
+})
+
+t.test('superseded ones go first: with room for the rest nothing else is lost', async t => {
+  const { put, idle, ids, sink, metric } = await bench(t, await folderOf(t), { open: false, maxBytes: 40_000 })
+  for (let n = 1; n <= 2000; n++) await put({ ...event(n), supersedes: n % 100 === 0 ? `final-${n}` : 'heartbeat' })
+  sink.open = true
+  await idle()
+  t.same(
+    ids().filter(id => Number(id?.slice(3)) % 100 === 0),
+    upTo(20).map(id => `${id}00`)
+  )
+  t.equal(await metric('drover_spool_dropped_total{reason="full"}'), 0)
+})
+
+t.test('a disk that takes nothing: kept in memory, said, counted; on disk again when it does', async t => {
+  const parent = await folderOf(t)
+  const folder = join(parent, 'spool')
+  await writeFile(folder, 'a file where the folder should be')
+  const made = await bench(t, folder, { open: false })
+  await made.put(event(1))
+  t.match(made.degraded, /^spool: E/)
+  t.equal(await made.metric('drover_spool_degraded'), 1)
+  for (let n = 2; n <= 2500; n++) await made.put({ ...event(n), supersedes: `k${n % 5}` })
+  t.ok(made.size <= 1000, 'bounded')
+  await rm(folder)
+  await made.put(event(2501))
+  t.equal(made.degraded, undefined)
+  t.equal((await readdir(folder)).length, 2, 'on disk again')
+  made.sink.open = true
+  await made.idle()
+  t.same([made.ids()[0], made.ids().at(-1)], ['id-1', 'id-2501'])
+  t.equal(made.ids().length + (await made.metric('drover_spool_dropped_total{reason="superseded"}')), 2501)
+})
+
+t.test('a really full disk', { skip: process.getuid?.() !== 0 && 'a small file system needs root' }, async t => {
+  const { execFileSync } = await import('node:child_process')
+  const folder = await folderOf(t)
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder])
+  t.teardown(() => execFileSync('umount', ['-l', folder]))
+  const made = await bench(t, folder, { open: false })
+  for (let n = 1; n <= 800; n++) await made.put(event(n))
+  t.equal(made.degraded, 'spool: ENOSPC')
+  made.sink.open = true
+  await made.idle()
+  t.same(made.ids(), upTo(800), 'none lost, none twice, in order')
+  await made.put(event(801))
+  await made.idle()
+  t.equal(made.degraded, undefined)
+})
+
+t.test('an event that the broker refuses for good does not hold up the others', async t => {
+  const { put, idle, ids, sink, metric } = await bench(t, await folderOf(t))
+  sink.refuse = 'id-2'
+  for (let n = 1; n <= 3; n++) await put(event(n))
+  await idle()
+  t.same(ids(), ['id-1', 'id-3'])
+  t.equal(await metric('drover_spool_dropped_total{reason="refused"}'), 1)
+})
