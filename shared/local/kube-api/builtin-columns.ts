@@ -1,6 +1,6 @@
 // The columns that `kubectl get` shows for built-in kinds: names, kinds and order are the real server's.
 import { age } from './duration.ts'
-import { at, fieldsOf, isFields, listOf, type Fields, type KubeObject } from './object.ts'
+import { at, fieldsOf, isFields, listOf, shown, type Fields, type KubeObject } from './object.ts'
 import type { Column } from './resource.ts'
 import { jsonPath } from './json-path.ts'
 
@@ -143,7 +143,7 @@ export const builtinColumns: Record<string, Column[]> = {
     column('External-IP', '.spec.externalName'),
     column('Port(s)', object =>
       joined(
-        listOf(at(object, 'spec', 'ports')).map(each => `${String(at(each, 'port'))}/${String(at(each, 'protocol') ?? 'TCP')}`)
+        listOf(at(object, 'spec', 'ports')).map(each => `${String(at(each, 'port'))}/${shown(at(each, 'protocol') ?? 'TCP')}`)
       )
     ),
     ageColumn,
@@ -166,8 +166,8 @@ export const builtinColumns: Record<string, Column[]> = {
       'Ready',
       object => `${Number(at(object, 'status', 'readyReplicas') ?? 0)}/${Number(at(object, 'spec', 'replicas') ?? 1)}`
     ),
-    column('Up-to-date', object => String(at(object, 'status', 'updatedReplicas') ?? 0)),
-    column('Available', object => String(at(object, 'status', 'availableReplicas') ?? 0)),
+    column('Up-to-date', object => shown(at(object, 'status', 'updatedReplicas') ?? 0)),
+    column('Available', object => shown(at(object, 'status', 'availableReplicas') ?? 0)),
     ageColumn,
     ...workloadDetails
   ],

@@ -99,7 +99,7 @@ const rows: Row[] = [
   }
 ]
 
-export const builtins: Resource[] = rows.map(row => {
+function resourceOf(row: Row): Resource {
   const [version = '', group = ''] = row.api.split('/').toReversed()
   const shared = row.kind === 'Event' && group !== ''
   return {
@@ -123,4 +123,6 @@ export const builtins: Resource[] = rows.map(row => {
     subresources: row.subresources ?? [],
     ...(shared && { convert: eventConversion })
   }
-})
+}
+
+export const builtins: Resource[] = rows.map(resourceOf)

@@ -1,5 +1,5 @@
 // From a request's body to an object that its resource can hold.
-import { isFields, type Fields, type KubeObject } from './object.ts'
+import { isFields, shown, type Fields, type KubeObject } from './object.ts'
 import type { Call } from './cluster.ts'
 import { checkMetadataTypes } from './metadata.ts'
 import { invalidValue } from './causes.ts'
@@ -14,15 +14,15 @@ export function decode(call: Call, body: unknown): KubeObject {
   const apiVersion = body.apiVersion ?? resource.apiVersion
   if (apiVersion !== resource.apiVersion)
     throw badRequest(
-      `the API version in the data (${String(apiVersion)}) does not match the expected API version (${resource.apiVersion})`
+      `the API version in the data (${shown(apiVersion)}) does not match the expected API version (${resource.apiVersion})`
     )
   const metadata = isFields(body.metadata) ? body.metadata : {}
   const object = { ...body, apiVersion, kind, metadata: { ...metadata, name: metadata.name ?? '' } } as KubeObject
   if (kind !== resource.kind) {
     const name = object.metadata.name
     if (!resource.custom)
-      throw badRequest(`${String(kind)} in version "${resource.version}" cannot be handled as a ${resource.kind}`)
-    throw invalid(String(kind), resource.group, name, [invalidValue('kind', kind, `must be ${resource.kind}`)])
+      throw badRequest(`${shown(kind)} in version "${resource.version}" cannot be handled as a ${resource.kind}`)
+    throw invalid(shown(kind), resource.group, name, [invalidValue('kind', kind, `must be ${resource.kind}`)])
   }
   if (resource.namespaced && object.metadata.namespace && object.metadata.namespace !== namespace)
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request')

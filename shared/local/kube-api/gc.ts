@@ -159,7 +159,7 @@ export function startCollector(cluster: Cluster, onError: (err: unknown) => void
   running = drain()
   return {
     async settled() {
-      while (running) await running
+      for (let work = running; work; work = running) await work
     }
   }
 }

@@ -1,5 +1,5 @@
 // Who owns which field: metadata.managedFields, for plain writes and for server-side apply.
-import { compare } from './compare.ts'
+import { compare, type Comparison } from './compare.ts'
 import {
   difference,
   emptySet,
@@ -69,10 +69,18 @@ function writeEntries(entries: Entry[]): NonNullable<Metadata['managedFields']> 
   return entries
     .filter(entry => !isEmpty(entry.set))
     .sort((a, b) => (rank(a) < rank(b) ? -1 : 1))
-    .map(({ manager, operation, apiVersion, time, subresource, set }) => {
-      const head = { manager, operation, apiVersion, ...(time && { time }), fieldsType: 'FieldsV1', fieldsV1: toFieldsV1(set) }
-      return subresource ? { ...head, subresource } : head
-    })
+    .map(writeEntry)
+}
+
+function writeEntry({ manager, operation, apiVersion, time, subresource, set }: Entry) {
+  const head = { manager, operation, apiVersion, ...(time && { time }), fieldsType: 'FieldsV1', fieldsV1: toFieldsV1(set) }
+  return subresource ? { ...head, subresource } : head
+}
+
+/** What others own after a write took some of it. */
+const keep = (entries: Entry[], { changed, removed }: Comparison): Entry[] => {
+  const rest = ({ set, ...entry }: Entry): Entry => ({ ...entry, set: difference(difference(set, changed), removed) })
+  return entries.map(rest)
 }
 
 const withEntries = (object: KubeObject, entries: Entry[]): KubeObject => {
@@ -98,11 +106,12 @@ export function recordUpdate(
   const given = next.metadata.managedFields
   // A client that sends an empty list resets ownership; one that sends nothing leaves it as it was.
   const entries = readEntries(given && live && !same(given, live.metadata.managedFields) ? next : live)
-  const { changed, removed } = compare(bare(live) ?? emptyLike(schema), bare(next), schema)
+  const compared = compare(bare(live) ?? emptyLike(schema), bare(next), schema)
+  const { changed, removed } = compared
   const strip = [...unowned, ...resetBy(writer.subresource, hasStatus)]
   const mine = without(changed, strip)
   const others = entries.filter(entry => !isOwn(entry, writer, 'Update'))
-  const kept = others.map(entry => ({ ...entry, set: difference(difference(entry.set, changed), removed) }))
+  const kept = keep(others, compared)
   const before = entries.find(entry => isOwn(entry, writer, 'Update'))
   const set = union(difference(before?.set ?? emptySet(), removed), mine)
   const time = before && sameSet(before.set, set) ? before.time : writer.time
@@ -140,9 +149,9 @@ export function apply(
       before.set,
       others.reduce((all, entry) => union(all, entry.set), set)
     )
-  const { changed, removed } = compare(current ?? {}, merged, schema)
-  if (!force) refuseConflicts(others, changed)
-  const kept = others.map(entry => ({ ...entry, set: difference(difference(entry.set, changed), removed) }))
+  const compared = compare(current ?? {}, merged, schema)
+  if (!force) refuseConflicts(others, compared.changed)
+  const kept = keep(others, compared)
   const time = before && sameSet(before.set, set) ? before.time : writer.time
   return withEntries(merged as KubeObject, [...kept, { ...writer, operation: 'Apply', set, time }])
 }

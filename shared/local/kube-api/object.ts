@@ -20,6 +20,9 @@ export const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {
 
 export const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 
+/** A value in words: a string as it is, anything else as JSON. */
+export const shown = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
+
 export const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
 export function same(a: unknown, b: unknown): boolean {

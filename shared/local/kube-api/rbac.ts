@@ -1,6 +1,6 @@
 // Role-based access control over the Role, ClusterRole and binding objects that are stored.
 import type { User } from './cluster.ts'
-import { at, fieldsOf, listOf, type Fields, type KubeObject } from './object.ts'
+import { at, fieldsOf, listOf, shown, type Fields, type KubeObject } from './object.ts'
 import { labelSelector } from './selectors.ts'
 import { forbidden, ApiError } from './status.ts'
 import type { Store } from './store.ts'
@@ -37,7 +37,7 @@ function binds(binding: KubeObject, user: User): boolean {
     .some(({ kind, name, namespace }) => {
       if (kind === 'User') return name === user.username
       if (kind === 'Group') return user.groups.includes(String(name))
-      return user.username === `system:serviceaccount:${String(namespace ?? binding.metadata.namespace)}:${String(name)}`
+      return user.username === `system:serviceaccount:${shown(namespace ?? binding.metadata.namespace)}:${String(name)}`
     })
 }
 

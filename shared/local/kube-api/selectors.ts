@@ -1,5 +1,5 @@
 // Label and field selectors, from a query or from a LabelSelector object.
-import { fieldsOf, listOf, type KubeObject } from './object.ts'
+import { fieldsOf, listOf, shown, type KubeObject } from './object.ts'
 import type { Resource } from './resource.ts'
 import { badRequest } from './status.ts'
 
@@ -43,9 +43,9 @@ function parseRequirement(part: string): LabelTest {
 function parseSet(key: string, operator: string, text: string): LabelTest {
   const [, inner] = /^\(([^)]*)\)$/.exec(text) ?? []
   if (inner === undefined) throw badRequest(`unable to parse requirement: found '${text}' expected: '('`)
-  const values = inner.split(',').map(value => value.trim())
-  if (operator === 'in') return labels => labels[key] !== undefined && values.includes(labels[key])
-  return labels => labels[key] === undefined || !values.includes(labels[key])
+  const values = new Set(inner.split(',').map(value => value.trim()))
+  if (operator === 'in') return labels => labels[key] !== undefined && values.has(labels[key])
+  return labels => labels[key] === undefined || !values.has(labels[key])
 }
 
 /** A LabelSelector object; an absent or empty one selects everything. */
@@ -80,7 +80,7 @@ export function parseFieldSelector(text: string): Array<{ field: string; value: 
 export function fieldTest(resource: Resource, text: string): ObjectTest {
   const tests = parseFieldSelector(text).map(({ field, value, equal }): ObjectTest => {
     const read = fieldReader(resource, field)
-    return object => (String(read(object) ?? '') === value) === equal
+    return object => (shown(read(object) ?? '') === value) === equal
   })
   return object => tests.every(test => test(object))
 }

@@ -38,7 +38,7 @@ const formats: Record<string, RegExp> = {
 // The first breach is told, the others are not looked for.
 function checkString(value: string, schema: Schema, path: string): Cause[] {
   const { minLength = 0, maxLength = Infinity, pattern, format = '' } = schema
-  const length = [...value].length
+  const length = Array.from(value).length // in characters, as the API server counts
   if (length > maxLength) return [tooLong(path, maxLength)]
   if (length < minLength) return [invalidValue(path, value, `${path} in body should be at least ${minLength} chars long`)]
   if (pattern !== undefined && !regExp(pattern).test(value))

@@ -5,7 +5,7 @@ import { conform, decode, strictBody, strictPatch, type Strictness } from './dec
 import { fillNew, fillWritten } from './kinds.ts'
 import { apply, recordUpdate, type Writer } from './managers.ts'
 import { finalizerWarnings, keptMetadata, newMetadata } from './metadata.ts'
-import { at, listOf, omit, same, timestamp, type Fields, type KubeObject } from './object.ts'
+import { at, listOf, omit, same, timestamp, shown, type Fields, type KubeObject } from './object.ts'
 import { jsonPatch, mergePatch, strategicPatch } from './patch.ts'
 import { present, qualifiedName, type Resource } from './resource.ts'
 import { alreadyExists, badRequest, conflict, forbidden, internal, invalid, notFound } from './status.ts'
@@ -97,7 +97,7 @@ async function serverSideApply(cluster: Cluster, call: Call, body: unknown): Pro
   const { apiVersion = '', kind = '' } = (body ?? {}) as Fields
   if (apiVersion !== resource.apiVersion || kind !== resource.kind)
     throw badRequest(
-      `invalid object type: ${String(apiVersion).includes('/') ? apiVersion : `/${String(apiVersion)}`}, Kind=${String(kind)}`
+      `invalid object type: ${shown(apiVersion).includes('/') ? '' : '/'}${shown(apiVersion)}, Kind=${shown(kind)}`
     )
   const config = decode(call, body)
   if (!config.metadata.name) config.metadata.name = name

@@ -27,10 +27,13 @@ export class Client {
     }
     return new Promise((resolve, reject) => {
       const call = request(`${this.#server.url}${path}`, { method, agent: this.#agent, headers }, response => {
-        response.resume().on('error', reject).on('end', () => {
-          if ((response.statusCode ?? 500) < 300) resolve()
-          else reject(new Error(`${method} ${path}: ${response.statusCode}`))
-        })
+        response
+          .resume()
+          .on('error', reject)
+          .on('end', () => {
+            if ((response.statusCode ?? 500) < 300) resolve()
+            else reject(new Error(`${method} ${path}: ${response.statusCode}`))
+          })
       })
       call.on('error', reject).end(payload)
     })

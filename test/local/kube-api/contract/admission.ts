@@ -23,7 +23,7 @@ type Reply = { allowed: boolean; status?: object; warnings?: string[] } | 'hang'
 
 async function hook(
   t: Test
-): Promise<{ url: string; ca: string; asked: Review[]; answer(reply: (review: Review) => Reply): void }> {
+): Promise<{ url: string; ca: string; asked: Review[]; answer: (reply: (review: Review) => Reply) => void }> {
   const { certificate, key } = await makeCertificate(new Date())
   const asked: Review[] = []
   let decide = (_review: Review): Reply => ({ allowed: true })

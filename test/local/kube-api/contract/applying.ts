@@ -211,7 +211,7 @@ export async function applying(t: Test, api: Api): Promise<void> {
 
   await t.test('lists of others keep their order', async t => {
     const ports = (...list: number[]): object => ({ color: 'red', ports: list.map(port => ({ port })) })
-    const order = (object: Body): unknown => (object.spec?.ports as Array<{ port: number }>).map(({ port }) => port)
+    const order = (object: Body): unknown => (object.spec?.ports as Array<{ port: number }> | undefined)?.map(({ port }) => port)
     await applied('order', 'one', ports(1, 2, 3))
     t.same(order(await applied('order', 'two', ports(5, 3, 4))), [1, 2, 5, 3, 4])
     t.same(order(await applied('order', 'two', ports(3, 1))), [2, 3, 1])
@@ -248,7 +248,7 @@ export async function applying(t: Test, api: Api): Promise<void> {
       apply
     )
     t.same(
-      (second.status?.conditions as Array<{ type: string }>).map(({ type }) => type),
+      (second.status?.conditions as Array<{ type: string }> | undefined)?.map(({ type }) => type),
       ['Ready', 'Evicting']
     )
     const refused = await call(

@@ -20,7 +20,7 @@ export async function builtin(t: Test, api: Api): Promise<void> {
     await status('one', 'Ready')
     const both = await status('two', 'DiskPressure')
     t.same(
-      (both.status?.conditions as Array<{ type: string }>).map(({ type }) => type),
+      (both.status?.conditions as Array<{ type: string }> | undefined)?.map(({ type }) => type),
       ['Ready', 'DiskPressure']
     )
     const strategicStatus = await done(
@@ -36,7 +36,7 @@ export async function builtin(t: Test, api: Api): Promise<void> {
     await done('PATCH', node, { spec: { taints: [{ key: 'a', effect: 'NoSchedule' }] } }, strategic)
     const tainted = await done('PATCH', node, { spec: { taints: [{ key: 'b', effect: 'NoSchedule' }] } }, strategic)
     t.same(
-      (tainted.spec?.taints as Array<{ key: string }>).map(({ key }) => key),
+      (tainted.spec?.taints as Array<{ key: string }> | undefined)?.map(({ key }) => key),
       ['b']
     )
     const selected = await done('GET', `/api/v1/nodes?fieldSelector=metadata.name%3D${namespace}`)

@@ -52,9 +52,9 @@ export const strategic = 'application/strategic-merge-patch+json'
 export interface Api extends Target {
   /** The widgets of the target's namespace. */
   widgets: string
-  call(method: string, path: string, body?: unknown, type?: string, headers?: Record<string, string>): Promise<Answer<Body>>
+  call: (method: string, path: string, body?: unknown, type?: string, headers?: Record<string, string>) => Promise<Answer<Body>>
   /** Calls that must succeed give their body. */
-  done(method: string, path: string, body?: unknown, type?: string): Promise<Body>
+  done: (method: string, path: string, body?: unknown, type?: string) => Promise<Body>
 }
 
 // Node sends a DELETE's body without saying how long it is, unless told.
