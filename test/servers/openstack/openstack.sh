@@ -46,7 +46,7 @@ free_port() { # outside the kernel's ephemeral range; the folder is the reservat
 PACKAGES="python3-nova python3-keystone python3-placement uwsgi-core uwsgi-plugin-python3 mariadb-server-core mariadb-client-core rabbitmq-server curl"
 missing() { local p; for p in $PACKAGES; do dpkg-query -W -f='${Status}\n' "$p" 2>/dev/null | grep -q 'ok installed' || echo "$p"; done; }
 install() {
-  [ -n "$(missing)" ] || return 0
+  mkdir -p "$OSL_CACHE"; [ -n "$(missing)" ] || return 0
   [ "$(id -u)" = 0 ] || die "root is needed to install: $(missing | xargs)"
   command -v apt-get > /dev/null || die "apt-get is needed to install: $(missing | xargs)"
   say "installing $(missing | wc -l) packages and what they need (some minutes, once)"
@@ -61,8 +61,9 @@ install() {
 }
 
 # The databases with their schemas take half a minute to make: once, in a folder of their own, whose copy every run starts from.
-TEMPLATE=$OSL_CACHE/template-$(cat "$HERE/openstack.sh" "$HERE/config.sh" | cksum | cut -d' ' -f1)-$(dpkg-query -W -f='${Version}' python3-nova 2>/dev/null | tr -c 'a-zA-Z0-9.\n' _)
-template() { mkdir -p "$OSL_CACHE"; ( flock 8; [ -d "$TEMPLATE" ] || make_template ) 8> "$OSL_CACHE/lock"; }
+# Its name tells what it was made by, Nova's version included, which is known only once the packages are there.
+template_folder() { echo "$OSL_CACHE/template-$(cat "$HERE/openstack.sh" "$HERE/config.sh" | cksum | cut -d' ' -f1)-$(dpkg-query -W -f='${Version}' python3-nova | tr -c 'a-zA-Z0-9.\n' _)"; }
+template() { install; TEMPLATE=$(template_folder); ( flock 8; [ -d "$TEMPLATE" ] || make_template ) 8> "$OSL_CACHE/lock"; }
 make_template() {
   say "making the databases (half a minute, once)"
   rm -rf "$OSL_CACHE"/template-*; in_dir "$(mktemp -d "$OSL_CACHE/making.XXXX")"; write_config; start_mariadb
@@ -84,7 +85,7 @@ make_template() {
 }
 
 up() {
-  install; template; local dir=${OSL_DIR:?OSL_DIR is not set}; in_dir "$dir"; owner; write_config
+  template; local dir=${OSL_DIR:?OSL_DIR is not set}; in_dir "$dir"; owner; write_config
   cp -a --reflink=auto "$TEMPLATE/mysql" "$OSL_DIR/mysql"; cp -a "$TEMPLATE"/{fernet-keys,credential-keys} "$ETC/keystone/"
   start_rabbit; start_mariadb
   # the template was made with other ports
@@ -107,7 +108,7 @@ watch() { while [ -e "$RUN/owner.pid" ]; do [ "$(starttime "$1")" = "$2" ] || { 
 command=${1:?a command is needed, see the head of this file}; shift
 case $command in
   install) install ;;
-  template) install; template ;;
+  template) template ;;
   up) up ;;
   compute|stop|down|watch) [ -d "${OSL_DIR:?OSL_DIR is not set}" ] || exit 0; in_dir "$OSL_DIR"
     case $command in compute) start_compute "$1" ;; stop) stop "$1" ;; down) down ;; watch) watch "$@" ;; esac ;;
