@@ -1,4 +1,6 @@
+import type { Machine } from '../schema/machine.ts'
 import type { NetworkConfiguration } from '../schema/network-configuration.ts'
+import type { Merged } from './merge.ts'
 
 /** What can be known of a thing that a Machine refers to. Not asked and not readable are the same here: nothing is said of it (A19). */
 export type Known<T> = { known: true; value: T | undefined } | { known: false }
@@ -27,4 +29,12 @@ export const noFacts: MachineFacts = {
   network: () => ({ known: false }),
   storageClass: () => ({ known: false }),
   secret: () => ({ known: false })
+}
+
+/** What every rule is asked about; `old` makes it an update. */
+export interface MachineAsked {
+  machine: Machine
+  merged: Merged
+  facts: MachineFacts
+  old?: Machine | undefined
 }

@@ -1,154 +1,220 @@
-// A1–A14, as far as the schema cannot say them: each rule is a function of the merged Machine (spec/machine.md §9). Pure.
-import { parse } from 'yaml'
-import type { Machine } from '../schema/machine.ts'
+// A1–A8: template, names, sizes, CPU, disks, boot order, cloud-init (spec/machine.md §9). Each rule asks about the merged Machine. Pure.
+import { parseDocument } from 'yaml'
+import { fromWhole, parseQuantity } from '../schema/quantity.ts'
 import { at, type Violation } from '../schema/violation.ts'
-import type { MachineFacts } from './machine-facts.ts'
-import { isUnknownTemplate, needsDataVolume, templateNames, type Disk, type Merged, type Source } from './merge.ts'
+import type { MachineAsked } from './machine-facts.ts'
+import { cdromPath, diskPath, networkPath } from './machine-paths.ts'
+import { isUnknownTemplate, needsDataVolume, templateNames } from './merge.ts'
+import { breach, type Rule } from './rule.ts'
 
-export interface Checked {
-  machine: Machine
-  merged: Merged
-  facts: MachineFacts
-}
-export type Rule = (checked: Checked) => Violation[]
+type MachineRule = Rule<MachineAsked>
 
-const wrong = (path: string, message: string): Violation => ({ path, message })
 const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
+const isLabel = (name: string): boolean => name.length <= 63 && label.test(name)
 const maxClaimName = 253
+const maxPayloadBytes = 512 * 1024
 const maxSecretBytes = 1024 * 1024
+const mebibyte = fromWhole(1024n * 1024n)
 
-/** Where the user wrote this disk; one that only the template has is told at the list. */
-export function diskPath({ spec }: Machine, name: string, field = ''): string {
-  const index = spec.disks?.findIndex(disk => disk.name === name) ?? -1
-  const path = index < 0 ? 'spec.disks' : at('spec.disks', index)
-  return field === '' || index < 0 ? path : at(path, field)
-}
-const cdromPath = (index: number, field: string): string => at(at('spec.cdroms', index), field)
-
-export const unknownTemplate: Rule = ({ machine: { spec } }) =>
-  isUnknownTemplate(spec) ? [wrong('spec.template', `there is no template ${spec.template}: choose ${templateNames.join(', ')}`)] : []
-
-const sizes: Rule = ({ machine, merged }) => [
-  ...(merged.memory === undefined ? [wrong('spec.resources.memory.size', 'is required without a template')] : []),
-  ...merged.disks
-    .filter(({ size, source }) => size === undefined && !source?.containerDisk)
-    .map(({ name }) => wrong(diskPath(machine, name, 'size'), `the disk ${name} needs a size`))
-]
-
-const names: Rule = ({ machine, merged }) => {
-  const { name } = machine.metadata
-  const tooLong = (device: string) => `${name}-${device}`.length > maxClaimName
-  return [
-    ...(name.length > 63 || !label.test(name) ? [wrong('metadata.name', 'must be a DNS label of at most 63 characters')] : []),
-    ...merged.disks.filter(disk => tooLong(disk.name)).map(disk => wrong(diskPath(machine, disk.name, 'name'), 'makes the name of the claim too long'))
-  ]
-}
-
-/** The schema compares what was written; the template's own disk is known only here. */
-const templateDiskTwice: Rule = ({ machine: { spec }, merged }) =>
-  merged.cdroms.flatMap(({ name }, i) => {
-    const inTemplate = merged.disks.some(disk => disk.name === name) && !spec.disks?.some(disk => disk.name === name)
-    return inTemplate ? [wrong(cdromPath(i, 'name'), `the template has a disk ${name}`)] : []
-  })
-
-const cpu: Rule = ({ merged: { cpu }, facts }) => [
-  ...(cpu.cores * cpu.threads * cpu.sockets > 512 ? [wrong('spec.resources.cpu', 'cores x threads x sockets must not exceed 512')] : []),
-  ...(cpu.threads > 1 && facts.architecture === 'arm64' ? [wrong('spec.resources.cpu.threads', 'must be 1 on arm64')] : [])
-]
-
-const readOnlyDisks: Rule = ({ machine, merged: { disks } }) =>
-  disks.flatMap((disk, i) => {
-    if (disk.accessMode !== 'ReadOnlyMany') return []
-    const path = diskPath(machine, disk.name, 'accessMode')
-    if (i === 0) return [wrong(path, 'the first disk must be writable')]
-    return needsDataVolume(disk.source) ? [wrong(path, 'a disk that is filled from a source must be writable')] : []
-  })
-
-const bootClasses: Rule = ({ machine: { spec }, merged }) => {
-  // without a list there still is the card on the pod network (N1)
-  const devices = { disk: merged.disks.length, cdrom: merged.cdroms.length, network: Math.max(merged.networks.length, 1) }
-  return (spec.bootOrder ?? []).flatMap((entry, i) => (devices[entry] === 0 ? [wrong(at('spec.bootOrder', i), `there is no ${entry} to boot from`)] : []))
-}
-
-function parses(text: string): boolean {
-  try {
-    parse(text, { logLevel: 'silent' })
-    return true
-  } catch {
-    return false
+export const templates: MachineRule = {
+  id: 'A1',
+  weight: 'refused',
+  what: 'an unknown template, or none and then not all of cpu.cores, memory.size and a disk with a size',
+  example: 'spec: {template: huge}',
+  fix: `choose ${templateNames.join(', ')}, or leave template out and say cores, memory and one disk with its size`,
+  check({ machine: { spec }, merged }) {
+    if (isUnknownTemplate(spec))
+      return [breach('spec.template', `there is no template ${spec.template}: choose ${templateNames.join(', ')}`)]
+    if (spec.template !== undefined) return []
+    const { cpu, memory } = spec.resources ?? {}
+    return [
+      ...(cpu?.cores === undefined
+        ? [breach('spec.resources.cpu.cores', 'is required without a template: say cores or choose a template')]
+        : []),
+      ...(memory?.size === undefined
+        ? [breach('spec.resources.memory.size', 'is required without a template, such as 4Gi')]
+        : []),
+      ...(merged.disks.some(({ size }) => size !== undefined)
+        ? []
+        : [breach('spec.disks', 'without a template a disk with a size is required')])
+    ]
   }
 }
 
-const cloudInit: Rule = ({ machine: { spec } }) => {
-  const { userData = '', networkData = '' } = spec.cloudInit ?? {}
-  const oversized = (['userData', 'networkData'] as const).filter(field => Buffer.byteLength(spec.cloudInit?.[field] ?? '') > 512 * 1024)
-  const total = Buffer.byteLength(userData) + Buffer.byteLength(networkData)
-  return [
-    ...oversized.map(field => wrong(`spec.cloudInit.${field}`, 'must not exceed 512 KiB')),
-    ...(total > maxSecretBytes ? [wrong('spec.cloudInit', 'user data and network data together must not exceed 1 MiB')] : []),
-    ...(parses(networkData) ? [] : [wrong('spec.cloudInit.networkData', 'is neither YAML nor JSON')])
-  ]
-}
-
-const firmware: Rule = ({ machine: { spec }, facts }) => {
-  const { machine, features, firmware } = spec.domain ?? {}
-  const { efi, secureBoot } = firmware?.bootloader ?? {}
-  const type = machine?.type
-  const q35 = type === undefined ? facts.architecture === 'amd64' : /^(pc-)?q35/.test(type)
-  const usesEfi = efi === true || secureBoot === true || facts.architecture === 'arm64'
-  return [
-    ...(secureBoot && !q35 ? [wrong('spec.domain.firmware.bootloader.secureBoot', 'needs a machine type of the q35 family')] : []),
-    ...(usesEfi && features?.acpi === false ? [wrong('spec.domain.features.acpi', 'EFI needs ACPI')] : [])
-  ]
-}
-
-const machineType: Rule = ({ machine: { spec }, facts }) => {
-  const type = spec.domain?.machine?.type
-  const path = 'spec.domain.machine.type'
-  if (type === undefined || !(type === 'pc' || type.startsWith('pc-i440fx'))) return []
-  if (!facts.allowI440fx) return [wrong(path, `${type} is not allowed here: use q35`)]
-  return type === 'pc' || /^pc-i440fx-./.test(type) ? [] : [wrong(path, 'pc-i440fx needs a version, such as pc-i440fx-9.0')]
-}
-
-const onePodNetwork: Rule = ({ merged: { networks }, facts }) => {
-  const onPod = networks.flatMap(({ networkName }, i) => {
-    const found = facts.network(networkName)
-    return found.known && found.value?.spec.podNetwork ? [i] : []
-  })
-  return onPod.slice(1).map(i => wrong(at(at('spec.networks', i), 'networkName'), 'another card is on the pod network already'))
-}
-
-const cdromClaims: Rule = ({ machine, merged: { cdroms } }) =>
-  cdroms.flatMap(({ source }, i) => {
-    const { namespace = machine.metadata.namespace } = source.pvc ?? {}
-    if (!source.pvc || namespace === machine.metadata.namespace) return []
-    return [wrong(cdromPath(i, 'source.pvc.namespace'), 'a CD-ROM can only show a claim of its own namespace')]
-  })
-
-const foreignSources: Rule = ({ machine, merged, facts: { mayCloneFrom } }) => {
-  if (!mayCloneFrom) return []
-  const check = (source: Source | undefined, path: string): Violation[] => {
-    const member = source?.pvc ? 'pvc' : 'dataSource'
-    const namespace = source?.[member]?.namespace ?? machine.metadata.namespace ?? ''
-    if (!source?.[member] || namespace === machine.metadata.namespace || mayCloneFrom.has(namespace)) return []
-    return [wrong(`${path}.source.${member}.namespace`, `you may not clone from ${namespace}: create on datavolumes/source is needed there`)]
+export const names: MachineRule = {
+  id: 'A2',
+  weight: 'refused',
+  what: 'a name that is no DNS label or is reserved, or that makes the name of a claim too long',
+  example: 'spec: {disks: [{name: cloudinitdisk, size: 1Gi}]}',
+  fix: 'lower-case letters, digits and -, at most 63 of them, and not cloudinitdisk',
+  check({ machine, merged }) {
+    const { name } = machine.metadata
+    const device = (kind: string, given: string, path: string): Violation[] => {
+      if (!isLabel(given)) return [breach(path, `must be a DNS label: lower-case letters, digits and -, at most 63 of them`)]
+      if (given === 'cloudinitdisk') return [breach(path, 'cloudinitdisk is reserved: choose another name')]
+      const long = kind !== 'network' && `${name}-${given}`.length > maxClaimName
+      return long ? [breach(path, `makes the name of the claim longer than ${maxClaimName}: choose a shorter one`)] : []
+    }
+    return [
+      ...(isLabel(name)
+        ? []
+        : [
+            breach('metadata.name', 'must be a DNS label of at most 63 characters, since the virtual machine is called the same')
+          ]),
+      ...merged.disks.flatMap(disk => device('disk', disk.name, diskPath(machine, disk.name, 'name'))),
+      ...merged.cdroms.flatMap((cdrom, i) => device('cdrom', cdrom.name, cdromPath(i, 'name'))),
+      ...merged.networks.flatMap((nic, i) =>
+        nic.name === 'cloudinitdisk' ? [] : device('network', nic.name, networkPath(i, 'name'))
+      )
+    ]
   }
-  const ofDisk = ({ name, source }: Disk) => check(source, diskPath(machine, name))
-  return [...merged.disks.flatMap(ofDisk), ...merged.cdroms.flatMap(({ source }, i) => check(source, at('spec.cdroms', i)))]
 }
 
-/** By the number of the specification. A3, A11 and A13 are in the schema but for what is noted at the rule. */
-export const rules: Readonly<Record<string, readonly Rule[]>> = {
-  A1: [unknownTemplate, sizes],
-  A2: [names],
-  A3: [templateDiskTwice],
-  A5: [cpu],
-  A6: [readOnlyDisks],
-  A7: [bootClasses],
-  A8: [cloudInit],
-  A9: [firmware],
-  A10: [machineType],
-  A12: [onePodNetwork],
-  A13: [cdromClaims],
-  A14: [foreignSources]
+/** The places at which an entry occurs again. */
+const repeated = (keys: ReadonlyArray<string | undefined>): number[] =>
+  keys.flatMap((key, i) => (key !== undefined && keys.indexOf(key) < i ? [i] : []))
+
+export const duplicates: MachineRule = {
+  id: 'A3',
+  weight: 'refused',
+  what: 'a disk, CD-ROM, network card, MAC address or boot class that occurs twice',
+  example: 'spec: {template: small, cdroms: [{name: root, source: {containerDisk: {image: tools}}}]}',
+  fix: 'give each its own name; the template brings a disk called root',
+  check({ machine: { spec }, merged }) {
+    const twice = (keys: ReadonlyArray<string | undefined>, path: (index: number) => string, what: string) =>
+      repeated(keys).map(i => breach(path(i), `${what} ${keys[i]} occurs twice: each must be given once`))
+    const disks = new Set(merged.disks.map(({ name }) => name))
+    const onDisk = merged.cdroms.flatMap(({ name }, i) =>
+      disks.has(name) ? [breach(cdromPath(i, 'name'), `there is a disk ${name} already: choose another name`)] : []
+    )
+    return [
+      ...twice(spec.disks?.map(({ name }) => name) ?? [], i => at('spec.disks', i), 'the disk'),
+      ...twice(
+        merged.cdroms.map(({ name }) => name),
+        i => at('spec.cdroms', i),
+        'the CD-ROM'
+      ),
+      ...twice(
+        merged.networks.map(({ name }) => name),
+        i => at('spec.networks', i),
+        'the network card'
+      ),
+      ...twice(
+        merged.networks.map(({ macAddress }) => macAddress?.toLowerCase()),
+        i => networkPath(i, 'macAddress'),
+        'the MAC address'
+      ),
+      ...twice(spec.bootOrder ?? [], i => at('spec.bootOrder', i), 'the boot class'),
+      ...onDisk
+    ]
+  }
+}
+
+const positive = (size: string | number | undefined): boolean => size === undefined || (parseQuantity(size) ?? 0n) > 0n
+
+export const quantities: MachineRule = {
+  id: 'A4',
+  weight: 'refused',
+  what: 'a quantity, choice or range of the schema that is broken; memory that is not a whole number of MiB; a disk without a size',
+  example: 'spec: {template: small, resources: {memory: {size: 1500k}}}',
+  fix: 'sizes above zero such as 20Gi; memory in whole MiB',
+  check({ machine, merged }) {
+    const { memory } = merged
+    const size = memory === undefined ? undefined : parseQuantity(memory)
+    const wholeMebibytes = size === undefined || (size % mebibyte === 0n && size / mebibyte < 8589934592n)
+    const sizePath = 'spec.resources.memory.size'
+    return [
+      ...(positive(memory) ? [] : [breach(sizePath, 'must be greater than zero, such as 4Gi')]),
+      ...(wholeMebibytes ? [] : [breach(sizePath, 'must be a whole number of MiB, such as 4Gi or 1536Mi')]),
+      ...merged.disks.flatMap(disk => {
+        const path = diskPath(machine, disk.name, 'size')
+        if (disk.size === undefined)
+          return disk.source?.containerDisk ? [] : [breach(path, `the disk ${disk.name} needs a size, such as 20Gi`)]
+        return positive(disk.size) ? [] : [breach(path, 'must be greater than zero, such as 20Gi')]
+      }),
+      ...merged.cdroms.flatMap((cdrom, i) =>
+        positive(cdrom.size) ? [] : [breach(cdromPath(i, 'size'), 'must be greater than zero, such as 1Gi')]
+      )
+    ]
+  }
+}
+
+export const cpu: MachineRule = {
+  id: 'A5',
+  weight: 'refused',
+  what: 'more than 512 virtual CPUs, or threads on arm64',
+  example: 'spec: {template: small, resources: {cpu: {cores: 256, sockets: 4}}}',
+  fix: 'keep cores × threads × sockets at 512 or below; threads: 1 on arm64',
+  check: ({ merged: { cpu }, facts }) => [
+    ...(cpu.cores * cpu.threads * cpu.sockets > 512
+      ? [
+          breach(
+            'spec.resources.cpu',
+            `cores x threads x sockets is ${cpu.cores * cpu.threads * cpu.sockets} and must not exceed 512`
+          )
+        ]
+      : []),
+    ...(cpu.threads > 1 && facts.architecture === 'arm64' ? [breach('spec.resources.cpu.threads', 'must be 1 on arm64')] : [])
+  ]
+}
+
+export const readOnlyDisks: MachineRule = {
+  id: 'A6',
+  weight: 'refused',
+  what: 'ReadOnlyMany on the first disk, or on a disk that is filled from a source',
+  example: 'spec: {template: small, disks: [{name: root, accessMode: ReadOnlyMany}]}',
+  fix: 'use ReadWriteOnce or ReadWriteMany there; ReadOnlyMany is for further, already filled disks',
+  check: ({ machine, merged: { disks } }) =>
+    disks.flatMap((disk, i) => {
+      if (disk.accessMode !== 'ReadOnlyMany') return []
+      const path = diskPath(machine, disk.name, 'accessMode')
+      if (i === 0) return [breach(path, 'the first disk must be writable: use ReadWriteOnce or ReadWriteMany')]
+      return needsDataVolume(disk.source)
+        ? [breach(path, 'a disk that is filled from a source must be writable: use ReadWriteOnce or ReadWriteMany')]
+        : []
+    })
+}
+
+export const bootClasses: MachineRule = {
+  id: 'A7',
+  weight: 'refused',
+  what: 'a boot class without a device',
+  example: 'spec: {template: small, bootOrder: [cdrom, disk]}',
+  fix: 'add such a device or leave the class out',
+  check({ machine: { spec }, merged }) {
+    // without a list there still is the card on the pod network (N1)
+    const devices = { disk: merged.disks.length, cdrom: merged.cdroms.length, network: Math.max(merged.networks.length, 1) }
+    const missing = (entry: keyof typeof devices, i: number) =>
+      devices[entry] === 0
+        ? [breach(at('spec.bootOrder', i), `there is no ${entry} to boot from: add one or leave the class out`)]
+        : []
+    return (spec.bootOrder ?? []).flatMap(missing)
+  }
+}
+
+const parses = (text: string): boolean => text === '' || parseDocument(text).errors.length === 0
+
+export const cloudInit: MachineRule = {
+  id: 'A8',
+  weight: 'refused',
+  what: 'cloud-init data that is too large, or network data that is neither YAML nor JSON',
+  example: 'spec: {template: small, cloudInit: {networkData: "version: [2"}}',
+  fix: 'at most 512 KiB each and 1 MiB together; keep large files out of user data and fetch them at boot',
+  check({ machine: { spec } }) {
+    if (!spec.cloudInit) return []
+    const { userData = '', networkData = '' } = spec.cloudInit
+    const sizes = { userData: Buffer.byteLength(userData), networkData: Buffer.byteLength(networkData) }
+    const oversized = (['userData', 'networkData'] as const).filter(field => sizes[field] > maxPayloadBytes)
+    return [
+      ...oversized.map(field =>
+        breach(`spec.cloudInit.${field}`, 'must not exceed 512 KiB: let the guest fetch large files at boot')
+      ),
+      ...(sizes.userData + sizes.networkData > maxSecretBytes
+        ? [breach('spec.cloudInit', 'user data and network data together must not exceed 1 MiB')]
+        : []),
+      ...(sizes.networkData > maxPayloadBytes || parses(networkData)
+        ? []
+        : [breach('spec.cloudInit.networkData', 'is neither YAML nor JSON: write network-config version 1 or 2')])
+    ]
+  }
 }

@@ -1,84 +1,188 @@
 // W1–W9: what may be stored, but somebody should know. Pure.
 import { isDeepStrictEqual } from 'node:util'
-import type { Machine } from '../schema/machine.ts'
 import { fromWhole, parseQuantity } from '../schema/quantity.ts'
-import type { Checked } from './machine-rules.ts'
-import type { Known } from './machine-facts.ts'
+import type { Violation } from '../schema/violation.ts'
+import type { Known, MachineAsked } from './machine-facts.ts'
+import { diskPath, networkPath } from './machine-paths.ts'
 import { merge, needsDataVolume } from './merge.ts'
+import { breach, type Rule } from './rule.ts'
 
-type Warning = (checked: Checked, old: Machine | undefined) => string[]
+type Warning = Rule<MachineAsked>
 
-const when = (condition: boolean | undefined, text: string): string[] => (condition ? [text] : [])
+const when = (condition: boolean | undefined, path: string, message: string): Violation[] =>
+  condition ? [breach(path, message)] : []
 
-const twoUserData: Warning = ({ machine: { spec } }) =>
-  when(spec.cloudInit?.userData !== undefined && spec.cloudInit.secretRef !== undefined, 'cloudInit.userData wins over cloudInit.secretRef')
+const twoUserData: Warning = {
+  id: 'W1',
+  weight: 'warned',
+  what: 'user data both inline and by Secret',
+  example: 'spec: {template: small, cloudInit: {userData: "#cloud-config", secretRef: {name: init}}}',
+  fix: 'keep one of them; inline wins',
+  check: ({ machine: { spec } }) =>
+    when(
+      spec.cloudInit?.userData !== undefined && spec.cloudInit.secretRef !== undefined,
+      'spec.cloudInit.secretRef',
+      'is not used: userData wins over it; remove one of the two'
+    )
+}
 
-const drainBlocked: Warning = ({ machine: { spec }, merged: { disks } }) => {
-  const single = disks.filter(({ accessMode, source }) => /^ReadWriteOnce/.test(accessMode) && !source?.containerDisk)
-  return when(spec.evictionStrategy === 'LiveMigrate' && single.length > 0, `a node cannot be drained: ${single[0]?.name} is ReadWriteOnce, so that the machine cannot migrate`)
+const drainBlocked: Warning = {
+  id: 'W2',
+  weight: 'warned',
+  what: 'evictionStrategy LiveMigrate with a disk that only one node can use',
+  example: 'spec: {template: small, evictionStrategy: LiveMigrate}',
+  fix: 'use ReadWriteMany disks or LiveMigrateIfPossible',
+  check({ machine: { spec }, merged: { disks } }) {
+    if (spec.evictionStrategy !== 'LiveMigrate') return []
+    const single = disks.find(({ accessMode, source }) => accessMode.startsWith('ReadWriteOnce') && !source?.containerDisk)
+    const message = `a node cannot be drained: the disk ${single?.name} is ${single?.accessMode}, so that the machine cannot migrate; use ReadWriteMany or LiveMigrateIfPossible`
+    return when(single !== undefined, 'spec.evictionStrategy', message)
+  }
 }
 
 const mebibyte = 1024n * 1024n
-const noMemoryHotplug: Warning = ({ merged: { memory } }) => {
-  const size = memory === undefined ? undefined : parseQuantity(memory)
-  const fits = size === undefined || (size >= fromWhole(1024n * mebibyte) && size % fromWhole(2n * mebibyte) === 0n)
-  return when(!fits, 'memory below 1Gi or not a multiple of 2Mi cannot be changed while the machine runs')
+const noMemoryHotplug: Warning = {
+  id: 'W3',
+  weight: 'warned',
+  what: 'memory below 1Gi or not a multiple of 2Mi',
+  example: 'spec: {template: small, resources: {memory: {size: 513Mi}}}',
+  fix: 'use 1Gi or more, in steps of 2Mi',
+  check({ merged: { memory } }) {
+    const size = memory === undefined ? undefined : parseQuantity(memory)
+    const fits = size === undefined || (size >= fromWhole(1024n * mebibyte) && size % fromWhole(2n * mebibyte) === 0n)
+    return when(
+      !fits,
+      'spec.resources.memory.size',
+      'below 1Gi or not a multiple of 2Mi: it cannot be changed while the machine runs'
+    )
+  }
 }
 
-const restartNeeded: Warning = ({ merged: { cpu } }, old) => {
-  if (old?.status?.phase !== 'Running') return []
-  const before = merge(old.spec).cpu
-  return when(before.cores !== cpu.cores || before.threads !== cpu.threads, 'cores and threads change at the next restart; only sockets and memory can change live')
+const restartNeeded: Warning = {
+  id: 'W4',
+  weight: 'warned',
+  what: 'cores or threads changed on a running Machine',
+  example: 'spec: {template: small, resources: {cpu: {cores: 8}}}',
+  fix: 'restart the machine when it suits; sockets and memory can change live',
+  check({ merged: { cpu }, old }) {
+    if (old?.status?.phase !== 'Running') return []
+    const before = merge(old.spec).cpu
+    const changed = before.cores !== cpu.cores || before.threads !== cpu.threads
+    return when(
+      changed,
+      'spec.resources.cpu',
+      'cores and threads change at the next restart; only sockets and memory can change live'
+    )
+  }
 }
 
 /** A19: what could not be read is said, and never refused. */
-const existence = (what: string, { known, ...found }: Known<unknown>): string[] =>
-  known ? when(!('value' in found) || found.value === undefined, `${what} does not exist yet`) : [`${what} was not checked`]
-
-const missing: Warning = ({ machine: { spec }, merged, facts }) => {
-  const onClaims = merged.disks.filter(({ source }) => !source?.containerDisk).map(({ storageClass }) => storageClass)
-  const onImages = merged.cdroms.filter(({ source }) => needsDataVolume(source) && !source.pvc).map(({ storageClass = 'default' }) => storageClass)
-  const classes = new Set([...onClaims, ...onImages].filter(name => name !== 'default'))
-  const networks = new Set(merged.networks.map(({ networkName }) => networkName))
-  const { userData, secretRef } = spec.cloudInit ?? {}
-  return [
-    ...[...networks].flatMap(name => existence(`the NetworkConfiguration ${name}`, facts.network(name))),
-    ...[...classes].flatMap(name => existence(`the StorageClass ${name}`, facts.storageClass(name))),
-    ...(secretRef && userData === undefined ? existence(`the Secret ${secretRef.name}`, facts.secret(secretRef.name)) : [])
-  ]
+function existence(what: string, path: string, found: Known<unknown>): Violation[] {
+  if (!found.known) return [breach(path, `${what} was not checked`)]
+  return when(found.value === undefined, path, `${what} does not exist yet: create it, or the machine will wait for it`)
 }
 
-const templateLabel: Warning = ({ machine: { metadata, spec } }) => {
-  const told = metadata.labels?.['vitistack.io/machine-template']
-  return when(told !== undefined && told !== spec.template, `the label says template ${told}, the spec ${spec.template ?? 'none'}: the spec counts`)
+const missing: Warning = {
+  id: 'W5',
+  weight: 'warned',
+  what: 'a NetworkConfiguration, StorageClass or Secret that does not exist yet',
+  example: 'spec: {template: small, networks: [{name: eth0, networkName: no-such-net}]}',
+  fix: 'create it; the machine waits for it',
+  check({ machine, merged, facts }) {
+    const { userData, secretRef } = machine.spec.cloudInit ?? {}
+    const onDisks = merged.disks
+      .filter(({ source }) => !source?.containerDisk)
+      .map(({ name, storageClass }) => [diskPath(machine, name, 'storageClass'), storageClass] as const)
+    const onCdroms = merged.cdroms.flatMap(({ source, storageClass }, i) =>
+      storageClass !== undefined && needsDataVolume(source) && !source.pvc
+        ? [[`spec.cdroms[${i}].storageClass`, storageClass] as const]
+        : []
+    )
+    const classes = new Map([...onDisks, ...onCdroms].map(([path, name]) => [name, path])) // each once
+    classes.delete('default')
+    const networks = new Map(merged.networks.map(({ networkName }, i) => [networkName, networkPath(i, 'networkName')]))
+    return [
+      ...[...networks].flatMap(([name, path]) => existence(`the NetworkConfiguration ${name}`, path, facts.network(name))),
+      ...[...classes].flatMap(([name, path]) => existence(`the StorageClass ${name}`, path, facts.storageClass(name))),
+      ...(secretRef && userData === undefined
+        ? existence(`the Secret ${secretRef.name}`, 'spec.cloudInit.secretRef.name', facts.secret(secretRef.name))
+        : [])
+    ]
+  }
 }
 
-const lateCloudInit: Warning = ({ machine: { spec } }, old) =>
-  when(
-    old?.status?.firstRunningAt !== undefined && !isDeepStrictEqual(old.spec.cloudInit, spec.cloudInit),
-    'cloud-init changed after the first start: most guests ignore that'
-  )
-
-const sharedMac: Warning = ({ machine, merged: { networks }, facts }) =>
-  networks.flatMap(({ networkName, macAddress }) => {
-    const network = facts.network(networkName)
-    if (!macAddress || !network.known) return []
-    const others = network.value?.status?.machines?.filter(({ name }) => name !== machine.metadata.name) ?? []
-    const twin = others.find(other => other.macAddress?.toLowerCase() === macAddress.toLowerCase())
-    return when(twin !== undefined, `the MAC address ${macAddress} is used by ${twin?.name} on ${networkName}`)
-  })
-
-const volatileDisk: Warning = ({ merged: { disks } }) =>
-  disks.filter(({ source }) => source?.containerDisk).map(({ name }) => `what is written to the disk ${name} is lost at power-off`)
-
-export const warnings: Readonly<Record<string, Warning>> = {
-  W1: twoUserData,
-  W2: drainBlocked,
-  W3: noMemoryHotplug,
-  W4: restartNeeded,
-  W5: missing,
-  W6: templateLabel,
-  W7: lateCloudInit,
-  W8: sharedMac,
-  W9: volatileDisk
+const templateLabel: Warning = {
+  id: 'W6',
+  weight: 'warned',
+  what: 'a label vitistack.io/machine-template that differs from spec.template',
+  example: '{metadata: {labels: {vitistack.io/machine-template: large}}, spec: {template: small}}',
+  fix: 'correct the label; the spec counts',
+  check({ machine: { metadata, spec } }) {
+    const told = metadata.labels?.['vitistack.io/machine-template']
+    const message = `says template ${told}, the spec ${spec.template ?? 'none'}: the spec counts, correct the label`
+    return when(told !== undefined && told !== spec.template, 'metadata.labels[vitistack.io/machine-template]', message)
+  }
 }
+
+const lateCloudInit: Warning = {
+  id: 'W7',
+  weight: 'warned',
+  what: 'cloud-init changed after the first start',
+  example: 'spec: {template: small, cloudInit: {userData: "#cloud-config"}}',
+  fix: 'most guests read it once; change the guest itself or make it anew',
+  check: ({ machine: { spec }, old }) =>
+    when(
+      old?.status?.firstRunningAt !== undefined && !isDeepStrictEqual(old.spec.cloudInit, spec.cloudInit),
+      'spec.cloudInit',
+      'changed after the first start: most guests ignore that'
+    )
+}
+
+const sharedMac: Warning = {
+  id: 'W8',
+  weight: 'warned',
+  what: 'a MAC address that another Machine uses on the same network',
+  example: 'spec: {template: small, networks: [{name: eth0, networkName: prod, macAddress: "52:54:00:00:00:01"}]}',
+  fix: 'choose another address or leave it out',
+  check: ({ machine, merged: { networks }, facts }) =>
+    networks.flatMap(({ networkName, macAddress }, i) => {
+      const network = macAddress === undefined ? undefined : facts.network(networkName)
+      if (!network?.known || macAddress === undefined) return []
+      const others = network.value?.status?.machines?.filter(({ name }) => name !== machine.metadata.name) ?? []
+      const twin = others.find(other => other.macAddress?.toLowerCase() === macAddress.toLowerCase())
+      return when(
+        twin !== undefined,
+        networkPath(i, 'macAddress'),
+        `${macAddress} is used by the Machine ${twin?.name} on ${networkName} too`
+      )
+    })
+}
+
+const volatileDisk: Warning = {
+  id: 'W9',
+  weight: 'warned',
+  what: 'a containerDisk as a disk',
+  example: 'spec: {template: small, disks: [{name: scratch, source: {containerDisk: {image: debian}}}]}',
+  fix: 'use a registry source to keep what is written',
+  check: ({ machine, merged: { disks } }) =>
+    disks
+      .filter(({ source }) => source?.containerDisk)
+      .map(({ name }) =>
+        breach(
+          diskPath(machine, name, 'source.containerDisk'),
+          `what is written to the disk ${name} is lost at power-off: use a registry source to keep it`
+        )
+      )
+}
+
+export const machineWarnings: readonly Warning[] = [
+  twoUserData,
+  drainBlocked,
+  noMemoryHotplug,
+  restartNeeded,
+  missing,
+  templateLabel,
+  lateCloudInit,
+  sharedMac,
+  volatileDisk
+]

@@ -27,6 +27,7 @@ class Subnet {
   }
 
   contains({ text }: Address): boolean {
+    if (family(text) !== family(this.address)) return false // Node takes 0.0.0.0 for ::ffff:0.0.0.0, Go does not
     const inside = new BlockList()
     inside.addSubnet(this.address, this.prefix, family(this.address))
     return inside.check(text, family(text))
