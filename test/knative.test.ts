@@ -15,7 +15,8 @@ interface Manifest {
 }
 
 const root = join(import.meta.dirname, '..')
-const files = (await Array.fromAsync(glob('knative/**/*.yaml', { cwd: root }))).sort()
+// What is in components/ is for an installation to choose: it patches these, and wires nothing of its own.
+const files = (await Array.fromAsync(glob('knative/*.yaml', { cwd: root }))).sort()
 const manifests: Manifest[] = []
 for (const file of files) {
   for (const document of parseAllDocuments(await readFile(join(root, file), 'utf8'))) {

@@ -1,0 +1,134 @@
+// Which rules are asked about which kind, with what knowledge. Everything is judged at once unless a Secret or a permission must be looked up.
+import type { Asked, Policy } from '../../shared/rules/asked.ts'
+import { checkEviction } from '../../shared/rules/eviction.ts'
+import { checkHypervisor } from '../../shared/rules/hypervisor.ts'
+import type { ClusterOptions, Known, MachineFacts } from '../../shared/rules/machine-facts.ts'
+import { checkMachine } from '../../shared/rules/machine.ts'
+import { checkNetworkConfiguration, checkNetworkDeletion } from '../../shared/rules/network-configuration.ts'
+import { checkOVSNode } from '../../shared/rules/ovs-node.ts'
+import type { Finding, Verdict } from '../../shared/rules/rule.ts'
+import type { Crd } from '../../shared/schema/crd.ts'
+import { Eviction } from '../../shared/schema/eviction.ts'
+import { Hypervisor } from '../../shared/schema/hypervisor.ts'
+import type { ObjectMeta } from '../../shared/schema/kind.ts'
+import { Machine } from '../../shared/schema/machine.ts'
+import { NetworkConfiguration } from '../../shared/schema/network-configuration.ts'
+import { isRecord, openApiSchema } from '../../shared/schema/openapi.ts'
+import { OVSNode } from '../../shared/schema/ovs-node.ts'
+import { typeErrors } from '../../shared/schema/type-errors.ts'
+import { at } from '../../shared/schema/violation.ts'
+import { foreignNamespaces, secretName } from './references.ts'
+import type { Knowledge } from './knowledge.ts'
+import type { Review } from './review.ts'
+
+export interface Bench {
+  knowledge: Knowledge
+  policy: Policy
+  options: ClusterOptions
+}
+
+interface Stored {
+  metadata: ObjectMeta
+}
+/** What a review is about, after a look that its metadata is what everybody relies on. */
+interface Case<T extends Stored = Stored> {
+  review: Review
+  object: T
+  old: T | undefined
+}
+
+type Judging = (asked: Case<never>, bench: Bench) => Verdict | Promise<Verdict>
+
+const fine: Verdict = { violations: [], warnings: [] }
+
+const asked = <T extends Stored>({ review, object, old }: Case<T>, { knowledge, policy }: Bench): Asked<T> => ({
+  operation: review.operation,
+  subresource: review.subresource,
+  object,
+  old,
+  user: review.user,
+  hosts: knowledge.hosts(),
+  evictions: knowledge.evictions(),
+  policy
+})
+
+function judgeMachine({ review, object, old }: Case<Machine>, { knowledge, options }: Bench): Verdict | Promise<Verdict> {
+  if (review.operation === 'DELETE' || review.subresource) return fine // A18
+  const namespace = object.metadata.namespace ?? review.namespace ?? ''
+  const facts: MachineFacts = {
+    ...options,
+    network: name => knowledge.network(name, namespace),
+    storageClass: name => knowledge.storageClass(name),
+    secret: () => ({ known: false }),
+    mayCloneFrom: new Set([namespace])
+  }
+  const wanted = secretName(object)
+  const foreign = foreignNamespaces(object)
+  if (wanted === undefined && foreign.size === 0) return checkMachine(object, old, facts)
+  // A source that is there already was judged when it came.
+  const allowed = old ? foreignNamespaces(old) : new Set<string>()
+  const permissions = [...foreign].map(async name =>
+    allowed.has(name) || (await knowledge.mayClone(review.user, name)) ? [name] : []
+  )
+  const secret: Known<true> | Promise<Known<true>> = wanted === undefined ? { known: false } : knowledge.secret(wanted, namespace)
+  return Promise.all([secret, Promise.all(permissions)]).then(([found, permitted]) =>
+    checkMachine(object, old, { ...facts, secret: () => found, mayCloneFrom: new Set([namespace, ...permitted.flat()]) })
+  )
+}
+
+function judgeNetwork({ review, object, old }: Case<NetworkConfiguration>): Verdict {
+  if (review.subresource) return fine
+  return review.operation === 'DELETE' ? checkNetworkDeletion(object) : checkNetworkConfiguration(object, old)
+}
+
+const kinds: Readonly<Record<string, { kind: Crd; judge: Judging }>> = {
+  'vitistack.io/machines': { kind: Machine, judge: judgeMachine },
+  'vitistack.io/networkconfigurations': { kind: NetworkConfiguration, judge: judgeNetwork },
+  'kvm.cloud.sap/hypervisors': {
+    kind: Hypervisor,
+    judge: (about: Case<Hypervisor>, bench) => checkHypervisor(asked(about, bench))
+  },
+  'kvm.cloud.sap/evictions': { kind: Eviction, judge: (about: Case<Eviction>, bench) => checkEviction(asked(about, bench)) },
+  'ovs.c5c3.io/ovsnodes': { kind: OVSNode, judge: (about: Case<OVSNode>, bench) => checkOVSNode(asked(about, bench)) }
+}
+
+/** Kinds that nobody configured us for are let through: a webhook that refuses what it does not know locks the cluster. */
+export function judge(review: Review, bench: Bench): Verdict | Promise<Verdict> {
+  const known = Object.hasOwn(kinds, review.resource) ? kinds[review.resource] : undefined
+  if (!known) return fine
+  const subject = review.operation === 'DELETE' ? review.old : review.object
+  const wrong = metadataFindings(subject, review)
+  if (wrong.length > 0) return { violations: wrong, warnings: [] }
+  const about = { review, object: subject, old: review.operation === 'UPDATE' ? earlier(known.kind, review) : undefined }
+  return known.judge(about as never, bench)
+}
+
+/** The stored object, unless an older schema let through what no rule can read. */
+function earlier(kind: Crd, review: Review): unknown {
+  const readable = metadataFindings(review.old, review).length === 0 && typeErrors(openApiSchema(kind), review.old).length === 0
+  return readable ? review.old : undefined
+}
+
+/** Of the metadata what rules read. The API server has looked at it already; whoever else asks gets words instead of a crash. */
+function metadataFindings(object: unknown, { name, namespace }: Review): Finding[] {
+  if (!isRecord(object)) return [{ id: 'schema', path: '', message: 'must be an object' }]
+  const { metadata } = object
+  if (!isRecord(metadata)) return [{ id: 'schema', path: 'metadata', message: 'must be an object' }]
+  metadata.name ??= name || (typeof metadata.generateName === 'string' ? `${metadata.generateName}new` : undefined)
+  if (namespace !== undefined) metadata.namespace ??= namespace
+  const texts = (['name', 'namespace', 'deletionTimestamp'] as const).filter(
+    field => typeof metadata[field] !== 'string' && (field === 'name' || metadata[field] !== undefined)
+  )
+  const maps = (['labels', 'annotations'] as const).filter(field => !isTextMap(metadata[field]))
+  return [
+    ...texts.map(field => ({ id: 'schema', path: at('metadata', field), message: 'must be a text' })),
+    ...maps.map(field => ({ id: 'schema', path: at('metadata', field), message: 'must map texts to texts' }))
+  ]
+}
+
+function isTextMap(value: unknown): boolean {
+  if (value === undefined || value === null) return true
+  if (!isRecord(value)) return false
+  for (const key in value) if (typeof value[key] !== 'string') return false
+  return true
+}

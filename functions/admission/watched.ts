@@ -1,0 +1,60 @@
+// What the rules need to know of other objects, kept up to date by watches: a look-up takes no time and never fails.
+import type { Kind, Kube, KubeObject } from '../../shared/kube/index.ts'
+import type { Known } from '../../shared/rules/machine-facts.ts'
+import type { Logger } from '../../shared/runtime/log.ts'
+import { retry, type RetryPolicy } from '../../shared/runtime/retry.ts'
+
+export interface Watched<V> {
+  get(name: string, namespace?: string): Known<V>
+  all(): Known<readonly V[]>
+  /** Settles when the first look is done, however it went. */
+  started: Promise<void>
+}
+
+const forEver: RetryPolicy = { attempts: Number.POSITIVE_INFINITY, minDelayMs: 1000, maxDelayMs: 30_000 }
+const keyOf = ({ metadata }: KubeObject): string => `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`
+const unknown = { known: false } as const
+
+/** Keeps of each object what `keep` makes of it; undefined leaves it out. */
+export function watched<T extends KubeObject, V>(
+  kube: Kube,
+  kind: Kind<T>,
+  keep: (object: T) => V | undefined,
+  { signal, log }: { signal: AbortSignal; log: Logger }
+): Watched<V> {
+  let items: Map<string, V> | undefined
+  let list: readonly V[] | undefined // made when asked for, dropped when something changed
+  const first = Promise.withResolvers<void>()
+
+  const put = (into: Map<string, V>, object: T): void => {
+    const value = keep(object)
+    if (value === undefined) into.delete(keyOf(object))
+    else into.set(keyOf(object), value)
+  }
+  const follow = async (): Promise<void> => {
+    for await (const seen of kube.watch(kind, { signal })) {
+      if (seen.type === 'snapshot') {
+        const fresh = new Map<string, V>()
+        for (const object of seen.items) put(fresh, object)
+        items = fresh
+        first.resolve()
+      } else if (items) {
+        if (seen.type === 'deleted') items.delete(keyOf(seen.object))
+        else put(items, seen.object)
+      }
+      list = undefined
+    }
+  }
+  // A kind that is not installed is not there yet: asked again, and unknown until then.
+  const onRetry = (err: unknown): void => {
+    first.resolve()
+    log.warn({ err, kind: kind.kind }, 'cannot be watched: what depends on it is not checked')
+  }
+  retry(forEver, follow, { signal, retryable: () => true, onRetry }).catch(() => first.resolve()) // ended by the signal
+
+  return {
+    get: (name, namespace = '') => (items ? { known: true, value: items.get(`${namespace}/${name}`) } : unknown),
+    all: () => (items ? { known: true, value: (list ??= [...items.values()]) } : unknown),
+    started: first.promise
+  }
+}

@@ -1,0 +1,48 @@
+// What is asked of the rules for hosts and switches: somebody wants to write an object, and this is what is known around it. Pure.
+import type { User } from '../kube/reviews.ts'
+import type { Eviction } from '../schema/eviction.ts'
+import type { Host } from './fleet.ts'
+import type { Known } from './machine-facts.ts'
+
+export type Operation = 'CREATE' | 'UPDATE' | 'DELETE'
+
+/** Who may do what, and how strictly: configuration, not code. */
+export interface Policy {
+  /** HV-11…13: objections refuse instead of warning. */
+  enforce: boolean
+  /** HA-5: `external` leaves `maintenance: ha` to another service. */
+  haMode: 'drover' | 'observe' | 'external' | 'off'
+  haIdentities: readonly string[]
+  terminationIdentities: readonly string[]
+  agentIdentities: readonly string[]
+  /** For aggregates that state none: a number of hosts or a share such as `25%`. */
+  maxUnavailable?: string | undefined
+}
+
+export interface Asked<T> {
+  operation: Operation
+  subresource?: string | undefined
+  /** What would be stored; what is deleted. */
+  object: T
+  old?: T | undefined
+  /** Left out where nobody asks: a file is checked. */
+  user?: User | undefined
+  hosts: Known<readonly Host[]>
+  /** Of all hosts, those that are not over. */
+  evictions: Known<readonly Eviction[]>
+  policy: Policy
+}
+
+export const defaultPolicy: Policy = {
+  enforce: false,
+  haMode: 'drover',
+  haIdentities: ['system:serviceaccount:drover:ha'],
+  terminationIdentities: ['system:serviceaccount:drover:hypervisor'],
+  agentIdentities: ['system:serviceaccount:monsoon3:hypervisor-agent', 'system:serviceaccount:ovn-system:ovs-agent']
+}
+
+export const isAgent = ({ user, policy }: Pick<Asked<unknown>, 'user' | 'policy'>): boolean =>
+  user !== undefined && policy.agentIdentities.includes(user.username)
+
+/** The node that the caller's token is bound to: put there by the API server from the token's claims (Kubernetes 1.30 and later). */
+export const nodeOf = (user: User | undefined): string | undefined => user?.extra?.['authentication.kubernetes.io/node-name']?.[0]

@@ -1,0 +1,117 @@
+// Who may say what about a host (HV-13), and what an agent may write (HV-14). Pure.
+import { isDeepStrictEqual } from 'node:util'
+import type { Hypervisor } from '../schema/hypervisor.ts'
+import { isAgent, nodeOf, type Asked } from './asked.ts'
+import { breach, type Rule } from './rule.ts'
+
+type HypervisorRule = Rule<Asked<Hypervisor>>
+
+const begins = (mode: string, { object, old }: Asked<Hypervisor>): boolean =>
+  object.spec?.maintenance === mode && old?.spec?.maintenance !== mode
+
+const haOnly: HypervisorRule = {
+  id: 'HV-13',
+  weight: 'objected',
+  what: 'maintenance: ha by another than the HA identity (not in ha.mode: external)',
+  example: 'kubectl patch hypervisor h1 --type merge -p \'{"spec":{"maintenance":"ha"}}\'',
+  fix: 'use manual or auto, or add the identity to HA_IDENTITIES',
+  check(asked) {
+    const { user, policy } = asked
+    if (!user || policy.haMode === 'external' || !begins('ha', asked) || policy.haIdentities.includes(user.username)) return []
+    return [breach('spec.maintenance', `ha is set by the HA service alone, not by ${user.username}`)]
+  }
+}
+
+const terminationOnly: HypervisorRule = {
+  id: 'HV-13',
+  weight: 'objected',
+  what: 'maintenance: termination by an identity that is not listed',
+  example: 'maintenance: termination by a person',
+  fix: 'use manual, or add the identity to TERMINATION_IDENTITIES: termination cannot be taken back (R1)',
+  check(asked) {
+    const { user, policy } = asked
+    if (!user || !begins('termination', asked) || policy.terminationIdentities.includes(user.username)) return []
+    return [breach('spec.maintenance', `termination cannot be taken back, and ${user.username} is not among those who set it`)]
+  }
+}
+
+const agentFields: ReadonlySet<string> = new Set([
+  'libVirtVersion',
+  'hypervisorVersion',
+  'operatingSystem',
+  'updateStatus',
+  'instances',
+  'numInstances',
+  'capabilities',
+  'domainCapabilities',
+  'allocation',
+  'capacity',
+  'effectiveCapacity',
+  'cells',
+  'agent'
+])
+const agentConditions: ReadonlySet<string> = new Set([
+  'libvirtd.service',
+  'openvswitch-switch.service',
+  'LibVirtConnection',
+  'OperatingSystemUpdate',
+  'TLSCertificateInstalled'
+])
+
+type Fields = Record<string, unknown>
+
+/** What an update would change of the status that is not the agent's. */
+function foreignChanges(now: Hypervisor['status'], before: Hypervisor['status']): string[] {
+  const [after, was] = [(now ?? {}) as Fields, (before ?? {}) as Fields]
+  const fields = new Set([...Object.keys(after), ...Object.keys(was)])
+  const changed = [...fields].filter(
+    field => field !== 'conditions' && !agentFields.has(field) && !isDeepStrictEqual(after[field], was[field])
+  )
+  const conditionOf = (status: Hypervisor['status'], type: string) =>
+    status?.conditions?.find(condition => condition.type === type)
+  const types = new Set([...(now?.conditions ?? []), ...(before?.conditions ?? [])].map(({ type }) => type))
+  const told = [...types].filter(
+    type => !agentConditions.has(type) && !isDeepStrictEqual(conditionOf(now, type), conditionOf(before, type))
+  )
+  return [...changed.map(field => `status.${field}`), ...told.map(type => `status.conditions[${type}]`)]
+}
+
+/** managedFields, version and generation move with every write; the rest of the metadata is not an agent's. */
+const bookkeeping: ReadonlySet<string> = new Set(['managedFields', 'resourceVersion', 'generation'])
+const lasting = (metadata: Hypervisor['metadata']): Fields =>
+  Object.fromEntries(Object.entries(metadata).filter(([field]) => !bookkeeping.has(field)))
+
+const ownNode: HypervisorRule = {
+  id: 'HV-14',
+  weight: 'refused',
+  what: 'A write by an agent to a Hypervisor other than the one named like the node that its token is bound to',
+  example: 'the agent of node-a patches the status of node-b',
+  fix: 'run the agent as a pod of that node; its token carries the node from Kubernetes 1.30 on',
+  check(asked) {
+    if (!isAgent(asked)) return []
+    const node = nodeOf(asked.user)
+    if (node === asked.object.metadata.name) return []
+    if (node === undefined)
+      return [breach('metadata.name', 'an agent must use the token of its pod: this one is bound to no node')]
+    return [breach('metadata.name', `the agent of ${node} may write the Hypervisor ${node} alone`)]
+  }
+}
+
+const ownFields: HypervisorRule = {
+  id: 'HV-14',
+  weight: 'refused',
+  what: 'A write by an agent to anything but its own status fields',
+  example: 'the agent of node-a sets spec.maintenance or the condition Ready of node-a',
+  fix: 'leave that to the functions',
+  check(asked) {
+    if (!isAgent(asked)) return []
+    const { operation, object, old } = asked
+    if (operation !== 'UPDATE' || !old) return [breach('', `an agent may not ${operation.toLowerCase()} a Hypervisor`)]
+    const parts = isDeepStrictEqual(object.spec, old.spec) ? [] : ['spec']
+    if (!isDeepStrictEqual(lasting(object.metadata), lasting(old.metadata))) parts.push('metadata')
+    return [...parts, ...foreignChanges(object.status, old.status)].map(path => breach(path, "is not the agent's to write"))
+  }
+}
+
+export const identityRules: readonly HypervisorRule[] = [haOnly, terminationOnly]
+export const agentRules: readonly HypervisorRule[] = [ownNode, ownFields]
