@@ -1,8 +1,11 @@
 // `npm test`: checks the code, starts the real servers that the tests need, runs all of them, and says at the end what was left out.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { glob, readFile } from 'node:fs/promises'
+import { glob } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { serversOf } from './runner/needs.ts'
+import { tally } from './runner/tally.ts'
 import { say, type Prepared } from './servers/say.ts'
 
 interface Server {
@@ -13,50 +16,60 @@ interface Server {
 }
 
 const root = join(import.meta.dirname, '..')
-const server = async (name: string): Promise<Server> => (await import(`./servers/${name}.ts`)) as Server
+const servers = join(import.meta.dirname, 'servers')
 
-async function run(command: string, args: string[], env: Record<string, string> = {}): Promise<boolean> {
-  const child = spawn(command, args, { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } })
+async function run(command: string, args: string[]): Promise<boolean> {
+  const child = spawn(command, args, { cwd: root, stdio: 'inherit' })
   const [code] = (await once(child, 'exit')) as [number | null]
   return code === 0
 }
 
-/** Which servers a test file asks for, by its imports: `../servers/NAME.ts`. */
-async function needs(file: string): Promise<string[]> {
-  const text = await readFile(join(root, file), 'utf8')
-  const imported = new Set([...text.matchAll(/from '(?:\.\.?\/)+(?:servers\/)?([a-z]+)\.ts'/g)].map(([, name]) => name))
-  const servers = ['kubernetes', 'libvirt', 'ovs', 'openstack'].filter(name => imported.has(name))
-  return servers.length === 0 ? ['kubernetes'] : servers
+async function runTests(files: string[], env: Record<string, string>): Promise<{ passed: number; failed: number }> {
+  const count = tally()
+  const child = spawn('tap', ['run', '--reporter=tap', ...files], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, NODE_OPTIONS: '--conditions=drover', ...env }
+  })
+  createInterface(child.stdout).on('line', line => {
+    for (const shown of count.read(line)) process.stdout.write(`${shown}\n`)
+  })
+  const [code] = (await once(child, 'close')) as [number | null]
+  // tap knows of a failure that no file told
+  return { passed: count.passed, failed: code === 0 ? count.failed : Math.max(count.failed, 1) }
 }
 
 const chosen = process.argv.slice(2)
 const all = await Array.fromAsync(glob(chosen.length > 0 ? chosen : 'test/**/*.test.ts', { cwd: root }))
-const wanted = new Map(
-  await Promise.all(all.filter(file => file.endsWith('.real.test.ts')).map(async file => [file, await needs(file)] as const))
-)
+const real = all.filter(file => file.endsWith('.real.test.ts'))
+const needs = new Map(await Promise.all(real.map(async file => [file, await serversOf(join(root, file), servers)] as const)))
 
 const missing = new Map<string, string>()
 const shared: Array<{ env: Record<string, string>; stop: () => Promise<void> }> = []
-let ok = true
+const wrong: string[] = []
+let tests = { passed: 0, failed: 0 }
 try {
-  if (chosen.length === 0)
-    ok = (await run('npm', ['run', '--silent', 'typecheck'])) && (await run('npm', ['run', '--silent', 'lint']))
-  for (const name of new Set([...wanted.values()].flat())) {
+  for (const check of chosen.length === 0 ? ['typecheck', 'lint'] : [])
+    if (!(await run('npm', ['run', '--silent', check]))) wrong.push(`npm run ${check} found faults`)
+  for (const name of new Set([...needs.values()].flat())) {
     const started = Date.now()
-    const part = await server(name)
-    const prepared = await part.prepare()
+    const server = (await import(join(servers, `${name}.ts`))) as Server
+    const prepared = await server.prepare()
     if (!prepared.ok) missing.set(name, prepared.reason)
-    else if (part.share) shared.push(await part.share())
+    else if (server.share) shared.push(await server.share())
     say(`${name}: ${prepared.ok ? `ready after ${((Date.now() - started) / 1000).toFixed(1)} s` : prepared.reason}`)
   }
-  const files = all.filter(file => !wanted.get(file)?.some(name => missing.has(name)))
-  const env = Object.assign({ NODE_OPTIONS: '--conditions=drover' }, ...shared.map(({ env }) => env)) as Record<string, string>
-  ok = (await run('tap', ['run', ...files.sort()], env)) && ok
+  const files = all.filter(file => !needs.get(file)?.some(name => missing.has(name)))
+  const env = Object.assign({}, ...shared.map(({ env }) => env)) as Record<string, string>
+  if (files.length > 0) tests = await runTests(files.sort(), env)
 } finally {
   for (const { stop } of shared) await stop()
 }
 
-const left = [...wanted].filter(([, names]) => names.some(name => missing.has(name)))
+const left = [...needs].filter(([, names]) => names.some(name => missing.has(name)))
+if (left.length > 0 && process.env['CI'] === 'true') wrong.push('suites were left out, and CI=true asks for all of them')
+if (all.length === 0) wrong.push(`no test file is named ${chosen.join(' ')}`)
 for (const [file, names] of left) say(`LEFT OUT ${file}: ${names.flatMap(name => missing.get(name) ?? []).join('; ')}`)
-if (left.length > 0 && process.env['CI'] === 'true') ok = false
-process.exitCode = ok ? 0 : 1
+for (const reason of wrong) say(`FAILED: ${reason}`)
+process.stdout.write(`${tests.passed} passed, ${tests.failed} failed\n`)
+process.exitCode = wrong.length === 0 && tests.failed === 0 ? 0 : 1

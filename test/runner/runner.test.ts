@@ -1,0 +1,60 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import t from 'tap'
+import { serversOf } from './needs.ts'
+import { tally } from './tally.ts'
+
+t.test('the servers of a file: its own imports, its helpers’ and what those servers stand on', async t => {
+  const files = {
+    'servers/kubernetes.ts': 'export async function prepare() {}',
+    'servers/kubevirt.ts': "import { kubernetes } from './kubernetes.ts'\nexport { prepare } from './kubevirt/prepare.ts'",
+    'servers/request.ts': 'export const request = 1',
+    'machine/real.ts': "import { kubevirt } from '../servers/kubevirt.ts'",
+    'machine/a.real.test.ts':
+      "import t from 'tap'\nimport { real } from './real.ts'\nimport { request } from '../servers/request.ts'",
+    'machine/b.real.test.ts': "const { kubernetes } = await import('../servers/kubernetes.ts')",
+    'machine/c.test.ts': "import { decide } from '../../functions/machine/decide.ts'"
+  }
+  const folder = t.testdir()
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true })
+    await writeFile(join(folder, name), text)
+  }
+  const of = (name: string) => serversOf(join(folder, name), join(folder, 'servers'))
+  t.same(await of('machine/a.real.test.ts'), ['kubernetes', 'kubevirt'], 'in the order in which they must be ready')
+  t.same(await of('machine/b.real.test.ts'), ['kubernetes'])
+  t.same(await of('machine/c.test.ts'), [])
+})
+
+const tap = `TAP version 14
+# Subtest: test/a.test.ts
+    # Subtest: one
+        ok 1 - should be equal
+    ok 1 - one # time=1ms
+    ok 2 - two # SKIP no reason
+    1..2
+ok 1 - test/a.test.ts # time=5ms
+# Subtest: test/b.test.ts
+    not ok 1 - breaks # time=2ms
+      ---
+      found: 1
+      ...
+    ok 2 - holds # time=2ms
+not ok 2 - test/b.test.ts # time=5ms
+# Subtest: test/c.test.ts
+    ok 1 - holds # time=2ms
+not ok 3 - test/c.test.ts # time=120000ms {
+1..3`
+
+t.test(
+  'each top-level test counts once, a file that died counts as a failure, and only failed files are told in full',
+  async t => {
+    const count = tally()
+    const shown = tap.split('\n').flatMap(line => count.read(line))
+    t.equal(count.passed, 4)
+    t.equal(count.failed, 2)
+    t.equal(shown[0], 'ok 1 - test/a.test.ts # time=5ms')
+    t.ok(shown.includes('      found: 1'), 'what the failed test said')
+    t.equal(shown.filter(line => line.startsWith('not ok')).length, 2)
+  }
+)
