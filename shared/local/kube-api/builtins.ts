@@ -89,6 +89,13 @@ const rows: Row[] = [
     generation: true
   },
   {
+    api: 'admissionregistration.k8s.io/v1',
+    kind: 'MutatingWebhookConfiguration',
+    plural: 'mutatingwebhookconfigurations',
+    cluster: true,
+    generation: true
+  },
+  {
     api: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
     plural: 'customresourcedefinitions',

@@ -20,10 +20,14 @@ export type Admit = (
   old: KubeObject | undefined
 ) => Promise<void>
 
+/** Asks the mutating webhooks what the object is to be. */
+export type Mutate = (call: Call, operation: Operation, object: KubeObject, old: KubeObject | undefined) => Promise<KubeObject>
+
 export interface Cluster {
   store: Store
   registry: Registry
   clock: () => Date
+  mutate: Mutate
   admit: Admit
 }
 

@@ -19,12 +19,15 @@ import { Registry } from './resource.ts'
 import { Store } from './store.ts'
 import { tokens } from './tokens.ts'
 import { webhooks } from './webhooks.ts'
+import type { ResolveService } from './webhook-call.ts'
 
 export interface KubeApiOptions {
   /** 0, the default, takes a free one. */
   port?: number
   /** CustomResourceDefinition documents. */
   crds?: object[]
+  /** Who answers for a Service that a webhook names. */
+  resolveService?: ResolveService
   state?: StateStore
   clock?: () => Date
   /** Told of what is our fault: an answer of 500 that no rule foresees, a controller that failed. */
@@ -51,8 +54,8 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
   const store = new Store(historySize, state && sqliteBacking(state))
   const registry = new Registry()
   for (const resource of builtins) registry.add(resource)
-  const admission = webhooks({ store, registry, clock })
-  const cluster: Cluster = { store, registry, clock, admit: admission.admit }
+  const { close: closeWebhooks, ...admission } = webhooks({ store, registry, clock }, options.resolveService ?? (() => undefined))
+  const cluster: Cluster = { store, registry, clock, ...admission }
   bootstrap(cluster)
   serveCrds(cluster)
   startCollector(cluster, onFault)
@@ -82,7 +85,7 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
       await chmod(path, 0o600) // a file that was there keeps its mode otherwise
     },
     async close() {
-      admission.close()
+      closeWebhooks()
       server.closeAllConnections()
       await new Promise(resolve => server.close(resolve))
     }

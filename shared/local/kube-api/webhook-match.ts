@@ -1,8 +1,9 @@
-// Which validating webhooks a request concerns.
+// Which webhooks a request concerns.
 import { Environment, type ParseResult } from '@marcbachmann/cel-js'
-import type { Call, Cluster, Operation } from './cluster.ts'
+import type { Call, Operation } from './cluster.ts'
 import { fieldsOf, listOf, type Fields, type KubeObject } from './object.ts'
 import { labelSelector } from './selectors.ts'
+import type { Store } from './store.ts'
 
 export interface Admission {
   call: Call
@@ -12,10 +13,10 @@ export interface Admission {
 }
 
 /** Rules and selectors; match conditions are asked apart, since they can fail. */
-export function concerns(cluster: Cluster, webhook: Fields, admission: Admission): boolean {
+export function concerns(store: Store, webhook: Fields, admission: Admission): boolean {
   return (
     listOf(webhook.rules).some(rule => matchesRule(fieldsOf(rule), admission)) &&
-    inNamespaces(cluster, webhook, admission) &&
+    inNamespaces(store, webhook, admission) &&
     [admission.object, admission.old].some(
       each => each !== undefined && labelSelector(webhook.objectSelector)(each.metadata.labels ?? {})
     )
@@ -39,7 +40,7 @@ function matchesResource(pattern: string, plural: string, subresource: string): 
   return (name === '*' || name === plural) && (sub === '*' || sub === subresource)
 }
 
-function inNamespaces({ store }: Cluster, webhook: Fields, { call: { resource, namespace }, object, old }: Admission): boolean {
+function inNamespaces(store: Store, webhook: Fields, { call: { resource, namespace }, object, old }: Admission): boolean {
   const test = labelSelector(webhook.namespaceSelector)
   if (resource.group === '' && resource.kind === 'Namespace') return test((object ?? old)?.metadata.labels ?? {})
   // Other cluster-wide kinds have no namespace, and every selector lets them through.

@@ -1,143 +1,96 @@
-// Calls validating webhooks as the real server does: all that match at once, each with its own time-out and failure policy.
-import { randomUUID } from 'node:crypto'
-import { Agent, request as send } from 'node:https'
-import type { Admit, Call, Cluster } from './cluster.ts'
-import { at, fieldsOf, isFields, listOf, text, type Fields } from './object.ts'
+// Calls webhooks as the real server does: the mutating ones one after the other, each on what the last one made; then the validating
+// ones, all at once. Each has its own time-out and failure policy.
+import type { Admit, Call, Cluster, Mutate } from './cluster.ts'
+import { fieldsOf, isFields, listOf, text, type Fields, type KubeObject } from './object.ts'
+import { jsonPatch } from './patch.ts'
 import { ApiError, badRequest } from './status.ts'
+import { caller, denial, requestOf, type ResolveService } from './webhook-call.ts'
 import { concerns, meetsConditions, type Admission } from './webhook-match.ts'
 
-const shelf = 'admissionregistration.k8s.io/validatingwebhookconfigurations'
-const largestAnswer = 3 * 1024 * 1024
+const group = 'admissionregistration.k8s.io'
 
 export interface Webhooks {
+  mutate: Mutate
   admit: Admit
   close(): void
 }
 
-export function webhooks(cluster: Omit<Cluster, 'admit'>): Webhooks {
-  const agents = new Map<string, Agent>()
-  const agentFor = (ca: string): Agent => {
-    const agent = agents.get(ca) ?? new Agent({ keepAlive: true, ...(ca && { ca: Buffer.from(ca, 'base64') }) })
-    agents.set(ca, agent)
-    return agent
+export function webhooks(cluster: Omit<Cluster, 'admit' | 'mutate'>, resolve: ResolveService): Webhooks {
+  const { ask, close } = caller(resolve)
+
+  /** In the order of their configurations' names, then as written. */
+  function concerned(plural: string, admission: Admission): Fields[] {
+    const found = cluster.store
+      .list(`${group}/${plural}`)
+      .flatMap(configuration => listOf(configuration.webhooks).map(fieldsOf))
+      .filter(webhook => concerns(cluster.store, webhook, admission))
+    refuseSideEffects(admission.call, found)
+    return found
   }
 
-  async function ask(webhook: Fields, admission: Admission): Promise<void> {
-    const { call } = admission
-    const name = String(webhook.name)
+  /** The answer of a webhook that allows; undefined when it is not to be asked, or its failure does not count. */
+  async function consult(webhook: Fields, admission: Admission): Promise<Fields | undefined> {
+    const name = text(webhook.name)
     const request = requestOf(admission)
     try {
-      if (!meetsConditions(webhook, request, admission)) return
-      const response = await post(webhook, request, agentFor)
-      call.warnings.push(...listOf(response.warnings).map(String))
+      if (!meetsConditions(webhook, request, admission)) return undefined
+      const response = await ask(webhook, request)
+      admission.call.warnings.push(...listOf(response.warnings).map(String))
       if (response.allowed !== true) throw denial(name, fieldsOf(response.status))
+      return response
     } catch (err) {
       if (err instanceof ApiError) throw err
-      if (webhook.failurePolicy === 'Ignore') return
-      const message = `Internal error occurred: failed calling webhook ${JSON.stringify(name)}: failed to call webhook: ${(err as Error).message}`
-      throw new ApiError(500, 'InternalError', message, {
-        causes: [{ message: message.replace('Internal error occurred: ', '') }]
-      })
+      if (webhook.failurePolicy === 'Ignore') return undefined
+      throw failed(name, `failed to call webhook: ${(err as Error).message}`)
     }
   }
 
   return {
+    async mutate(call, operation, object, old) {
+      let current = object
+      const again: Fields[] = []
+      for (const webhook of concerned('mutatingwebhookconfigurations', { call, operation, object, old })) {
+        const before = current
+        current = patched(webhook, current, await consult(webhook, { call, operation, object: current, old }))
+        // One that asked for it sees the object once more when a later one has changed it.
+        const changed = before !== current
+        if (changed) for (const earlier of again.splice(0)) current = await repeat(earlier, current)
+        if (webhook.reinvocationPolicy === 'IfNeeded') again.push(webhook)
+      }
+      return current
+
+      async function repeat(webhook: Fields, from: KubeObject): Promise<KubeObject> {
+        return patched(webhook, from, await consult(webhook, { call, operation, object: from, old }))
+      }
+    },
     async admit(call, operation, object, old) {
       const admission = { call, operation, object, old }
-      const configured = cluster.store.list(shelf)
-      if (configured.length === 0) return
-      const concerned = configured
-        .flatMap(configuration => listOf(configuration.webhooks).map(fieldsOf))
-        .filter(webhook => concerns(cluster as Cluster, webhook, admission))
-      refuseSideEffects(call, concerned)
-      const answers = await Promise.allSettled(concerned.map(webhook => ask(webhook, admission)))
-      for (const answer of answers) if (answer.status === 'rejected') throw answer.reason
+      const asked = concerned('validatingwebhookconfigurations', admission).map(webhook => consult(webhook, admission))
+      for (const answer of await Promise.allSettled(asked)) if (answer.status === 'rejected') throw answer.reason
     },
-    close: () => agents.forEach(agent => agent.destroy())
+    close
   }
+}
+
+const failed = (name: string, why: string): ApiError => {
+  const message = `failed calling webhook ${JSON.stringify(name)}: ${why}`
+  return new ApiError(500, 'InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] })
+}
+
+function patched(webhook: Fields, object: KubeObject, response: Fields | undefined): KubeObject {
+  if (response?.patch === undefined) return object
+  const name = text(webhook.name)
+  if (response.patchType !== 'JSONPatch') throw failed(name, `invalid response.patchType: ${text(response.patchType)}`)
+  try {
+    const result = jsonPatch(object, JSON.parse(Buffer.from(text(response.patch), 'base64').toString()))
+    if (isFields(result)) return result as KubeObject
+  } catch (err) {
+    throw new ApiError(500, 'InternalError', `Internal error occurred: ${(err as Error).message}`)
+  }
+  throw failed(name, 'its patch leaves no object')
 }
 
 function refuseSideEffects({ options }: Call, concerned: Fields[]): void {
-  const risky = options.dryRun && concerned.find(webhook => !['None', 'NoneOnDryRun'].includes(String(webhook.sideEffects)))
+  const risky = options.dryRun && concerned.find(webhook => !['None', 'NoneOnDryRun'].includes(text(webhook.sideEffects)))
   if (risky) throw badRequest(`admission webhook ${JSON.stringify(risky.name)} does not support dry run`)
-}
-
-function requestOf({ call, operation, object, old }: Admission): Fields {
-  const { resource, subresource, namespace, name, user, options } = call
-  const kind = { group: resource.group, version: resource.version, kind: resource.kind }
-  const plural = { group: resource.group, version: resource.version, resource: resource.plural }
-  const optionsKind = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions' }[operation]
-  return {
-    uid: randomUUID(),
-    kind,
-    resource: plural,
-    ...(subresource && { subResource: subresource }),
-    requestKind: kind,
-    requestResource: plural,
-    ...(subresource && { requestSubResource: subresource }),
-    name,
-    ...(namespace && { namespace }),
-    operation,
-    userInfo: user,
-    object: object ?? null,
-    oldObject: old ?? null,
-    dryRun: options.dryRun,
-    options: {
-      kind: optionsKind,
-      apiVersion: 'meta.k8s.io/v1',
-      ...(operation !== 'DELETE' && { fieldManager: options.fieldManager })
-    }
-  }
-}
-
-async function post(webhook: Fields, request: Fields, agentFor: (ca: string) => Agent): Promise<Fields> {
-  const { url, caBundle } = fieldsOf(webhook.clientConfig)
-  if (typeof url !== 'string') throw new Error('only clientConfig.url is served here, a service reference is not')
-  const seconds = Number(webhook.timeoutSeconds ?? 10)
-  const address = new URL(url)
-  address.searchParams.set('timeout', `${seconds}s`)
-  const body = JSON.stringify({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', request })
-  const agent = agentFor(typeof caBundle === 'string' ? caBundle : '')
-  const answer = await exchange(address, agent, body, seconds * 1000)
-  const response = at(JSON.parse(answer), 'response')
-  if (!isFields(response) || response.uid !== request.uid)
-    throw new Error(`expected response.uid=${JSON.stringify(request.uid)}, got ${JSON.stringify(at(response, 'uid') ?? '')}`)
-  return response
-}
-
-function exchange(address: URL, agent: Agent, body: string, timeoutMs: number): Promise<string> {
-  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
-  const described = (why: string): Error => new Error(`Post ${JSON.stringify(address.href)}: ${why}`)
-  return new Promise((resolve, reject) => {
-    const call = send(address, { method: 'POST', agent, headers, signal: AbortSignal.timeout(timeoutMs) }, response => {
-      const chunks: Buffer[] = []
-      let size = 0
-      response.on('data', (chunk: Buffer) => {
-        size += chunk.length
-        if (size > largestAnswer) call.destroy(described('the answer is too large'))
-        else chunks.push(chunk)
-      })
-      response.on('error', reject)
-      response.on('end', () => {
-        if (response.statusCode === 200) resolve(Buffer.concat(chunks).toString())
-        else reject(described(`the server answered ${response.statusCode}`))
-      })
-    })
-    call.on('error', err => reject(described(reason(err, address))))
-    call.end(body)
-  })
-}
-
-function reason(err: NodeJS.ErrnoException, { hostname, port }: URL): string {
-  if (err.name === 'TimeoutError' || err.name === 'AbortError') return 'context deadline exceeded'
-  if (err.code === 'ECONNREFUSED') return `dial tcp ${hostname}:${port}: connect: connection refused`
-  return err.message
-}
-
-function denial(name: string, status: Fields): ApiError {
-  const by = `admission webhook ${JSON.stringify(name)} denied the request`
-  const why = text(status.message) || text(status.reason)
-  const code = typeof status.code === 'number' && status.code >= 400 ? status.code : 400
-  const details = isFields(status.details) ? status.details : undefined
-  return new ApiError(code, text(status.reason), why ? `${by}: ${why}` : `${by} without explanation`, details)
 }

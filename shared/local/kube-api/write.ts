@@ -38,17 +38,24 @@ async function insert(cluster: Cluster, call: Call, wanted: KubeObject, refuse: 
   const metadata = newMetadata(conformed.metadata, namespace, now, resource.hasGeneration)
   const reset = resource.hasStatus ? omit(conformed, 'status') : conformed
   const filled = fillWritten(resource, fillNew(resource, { ...reset, metadata }, now), now)
-  const object = metadata.managedFields
+  const owned = metadata.managedFields
     ? filled
     : recordUpdate(undefined, filled, resource.schema, writerOf(cluster, call), resource.hasStatus)
+  const named = { ...call, name: metadata.name }
+  const mutated = await cluster.mutate(named, 'CREATE', owned, undefined)
+  const object = mutated === owned ? owned : refit(named, mutated)
   check(resource, object)
   call.warnings.push(...finalizerWarnings(object.metadata))
   if (store.get(resource.shelf, namespace, object.metadata.name)) throw alreadyExists(resource, object.metadata.name)
-  await cluster.admit({ ...call, name: object.metadata.name }, 'CREATE', object, undefined)
+  await cluster.admit(named, 'CREATE', object, undefined)
   if (store.get(resource.shelf, namespace, object.metadata.name)) throw alreadyExists(resource, object.metadata.name)
   if (options.dryRun) return { object, created: true }
   return { object: present(resource, store.put(resource.shelf, toStored(resource, object))), created: true }
 }
+
+/** What webhooks made of it is pruned without a word. */
+const refit = (call: Call, object: KubeObject): KubeObject =>
+  conform({ ...call, options: { ...call.options, fieldValidation: 'Ignore' } }, object, strictPatch)
 
 const toStored = (resource: Resource, object: KubeObject): KubeObject =>
   resource.convert ? (resource.convert.write(object) as KubeObject) : object
@@ -129,7 +136,7 @@ async function change(
     call.warnings.length = 0
     const wanted = transform(live)
     checkPreconditions(call, live, wanted)
-    const object = prepareUpdate(cluster, call, live, wanted, refuse, applied)
+    const object = await prepareUpdate(cluster, call, live, wanted, refuse, applied)
     await cluster.admit(call, 'UPDATE', object, live)
     if (cluster.store.get(resource.shelf, namespace, name) !== stored) continue
     if (options.dryRun || same(object, live)) return { object, created: false }
@@ -153,22 +160,24 @@ function checkPreconditions({ resource, namespace, name }: Call, live: KubeObjec
   if (resourceVersion && resourceVersion !== live.metadata.resourceVersion) throw conflict(resource, name)
 }
 
-function prepareUpdate(
+async function prepareUpdate(
   cluster: Cluster,
   call: Call,
   live: KubeObject,
   wanted: KubeObject,
   refuse: Strictness,
   applied: boolean
-): KubeObject {
+): Promise<KubeObject> {
   const { resource, subresource } = call
   const now = timestamp(cluster.clock())
-  const conformed = conform(call, wanted, refuse)
-  const scoped = keepScope(resource, subresource, conformed, live)
-  const metadata = keptMetadata(scoped.metadata, live.metadata)
-  const filled = fillWritten(resource, { ...scoped, metadata }, now)
+  const fit = (given: KubeObject): KubeObject => {
+    const scoped = keepScope(resource, subresource, given, live)
+    return fillWritten(resource, { ...scoped, metadata: keptMetadata(scoped.metadata, live.metadata) }, now)
+  }
+  const filled = fit(conform(call, wanted, refuse))
   const owned = applied ? filled : recordUpdate(live, filled, resource.schema, writerOf(cluster, call), resource.hasStatus)
-  const object = withGeneration(resource, owned, live)
+  const mutated = await cluster.mutate(call, 'UPDATE', owned, live)
+  const object = withGeneration(resource, mutated === owned ? owned : fit(refit(call, mutated)), live)
   check(resource, object, live)
   call.warnings.push(...finalizerWarnings(object.metadata))
   return object

@@ -1,110 +1,25 @@
 // Validating webhooks: when they are asked, what they are told, what their answers do.
-import { once } from 'node:events'
-import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
-import { makeCertificate } from '../../../../shared/local/kube-api/certificate.ts'
-import { apply, merge, until, widget, type Api, type Body } from './target.ts'
-
-interface Review {
-  operation: string
-  name: string
-  namespace: string
-  subResource?: string
-  dryRun: boolean
-  userInfo: { username: string }
-  kind: object
-  resource: object
-  object: Body | null
-  oldObject: Body | null
-}
-
-type Reply = { allowed: boolean; status?: object; warnings?: string[] } | 'hang' | 'garbage'
-
-async function hook(
-  t: Test
-): Promise<{ url: string; ca: string; asked: Review[]; answer: (reply: (review: Review) => Reply) => void }> {
-  const { certificate, key } = await makeCertificate(new Date())
-  const asked: Review[] = []
-  let decide = (_review: Review): Reply => ({ allowed: true })
-  const server = createServer({ cert: certificate, key }, (request, response) => {
-    const chunks: Buffer[] = []
-    request.on('data', chunk => chunks.push(chunk))
-    request.on('end', () => {
-      const { request: review } = JSON.parse(Buffer.concat(chunks).toString()) as { request: Review & { uid: string } }
-      asked.push(review)
-      const reply = decide(review)
-      if (reply === 'hang') return
-      const body =
-        reply === 'garbage'
-          ? 'garbage'
-          : JSON.stringify({
-              apiVersion: 'admission.k8s.io/v1',
-              kind: 'AdmissionReview',
-              response: { uid: review.uid, ...reply }
-            })
-      response.setHeader('content-type', 'application/json').end(body)
-    })
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/check`
-  return { url, ca: Buffer.from(certificate).toString('base64'), asked, answer: reply => void (decide = reply) }
-}
-
-const configurations = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'
+import { configure, settled, startHook } from './hook.ts'
+import { merge, until, widget, type Api } from './target.ts'
 
 export async function admission(t: Test, api: Api): Promise<void> {
   const { namespace, widgets, call, done } = api
-  const { url, ca, asked, answer } = await hook(t)
-  const name = `contract-${namespace}`
-  t.teardown(() => call('DELETE', `${configurations}/${name}`))
+  const hook = await startHook(t)
+  const { asked, answer } = hook
+  const clientConfig = { url: hook.url, caBundle: hook.ca }
   await done('DELETE', widgets)
 
-  /** Waits until the server goes by the new configuration: a widget of that colour is refused by a word of this round. */
-  let round = 0
-  async function configure(webhook: object): Promise<void> {
-    const word = `round ${++round}`
-    answer(({ object }) =>
-      object?.metadata.name === 'probe' ? { allowed: false, status: { message: word } } : { allowed: true }
-    )
-    const usual = {
-      name: 'hook.contract.drover.dev',
-      clientConfig: { url, caBundle: ca },
-      rules: [
-        {
-          operations: ['CREATE', 'UPDATE', 'DELETE'],
-          apiGroups: ['contract.drover.dev'],
-          apiVersions: ['*'],
-          resources: ['widgets', 'widgets/status']
-        }
-      ],
-      namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
-      admissionReviewVersions: ['v1'],
-      sideEffects: 'None',
-      timeoutSeconds: 2,
-      ...webhook
-    }
-    const body = {
-      apiVersion: 'admissionregistration.k8s.io/v1',
-      kind: 'ValidatingWebhookConfiguration',
-      metadata: { name },
-      webhooks: [usual]
-    }
-    await done('PATCH', `${configurations}/${name}?fieldManager=contract&force=true`, body, apply)
-    await until(
-      () => call('POST', `${widgets}?dryRun=All`, widget('probe')),
-      reply => reply.body.message?.endsWith(word) === true
-    )
-    asked.length = 0
+  const set = async (webhook: object): Promise<string> => {
+    const usual = { name: 'hook.contract.drover.dev', clientConfig }
+    const path = await configure(api, 'Validating', `contract-${namespace}`, [{ ...usual, ...webhook }])
+    await settled(api, hook)
+    return path
   }
+  const path = await set({})
+  t.teardown(() => call('DELETE', path))
 
   await t.test('it is told what is to be written, and by whom', async t => {
-    await configure({})
     await done('POST', widgets, widget('told'))
     await done('PATCH', `${widgets}/told`, { spec: { size: 5 } }, merge)
     await done('PATCH', `${widgets}/told/status`, { status: { phase: 'x' } }, merge)
@@ -148,7 +63,7 @@ export async function admission(t: Test, api: Api): Promise<void> {
   })
 
   await t.test('match conditions and selectors keep it out', async t => {
-    await configure({
+    await set({
       matchConditions: [
         { name: 'not-skipped', expression: "!has(object.metadata.labels) || !('skip' in object.metadata.labels)" }
       ],
@@ -164,7 +79,7 @@ export async function admission(t: Test, api: Api): Promise<void> {
   })
 
   await t.test('a webhook that fails', async t => {
-    await configure({ failurePolicy: 'Fail', timeoutSeconds: 1 })
+    await set({ failurePolicy: 'Fail', timeoutSeconds: 1 })
     answer(() => 'hang')
     const late = await call('POST', widgets, widget('late'))
     t.equal(late.status, 500)
@@ -173,16 +88,16 @@ export async function admission(t: Test, api: Api): Promise<void> {
       message:
         /^Internal error occurred: failed calling webhook "hook.contract.drover.dev": failed to call webhook: Post "https:.*\/check\?timeout=1s": context deadline exceeded/
     })
-    await configure({ failurePolicy: 'Ignore' })
+    await set({ failurePolicy: 'Ignore' })
     answer(() => 'garbage')
     t.equal((await call('POST', widgets, widget('ignored'))).status, 201)
   })
 
   await t.test('a webhook that is not there', async t => {
-    const { body: before } = await call('GET', `${configurations}/${name}`)
+    const { body: before } = await call('GET', path)
     const [webhook] = before.webhooks as object[]
     const refused = { ...webhook, clientConfig: { url: 'https://127.0.0.1:1/check' }, failurePolicy: 'Fail' }
-    await done('PATCH', `${configurations}/${name}`, { webhooks: [refused] }, merge)
+    await done('PATCH', path, { webhooks: [refused] }, merge)
     const { body } = await until(
       () => call('POST', `${widgets}?dryRun=All`, widget('down')),
       ({ status }) => status === 500
