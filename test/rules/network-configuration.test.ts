@@ -1,5 +1,5 @@
 // A17 and W10 with NC1–NC4 (spec/machine.md §3, §9), and that the rules agree with the schema's own CEL.
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import t from 'tap'
 import { parse } from 'yaml'
 import { checkNetworkConfiguration, checkNetworkDeletion, networkRules } from '../../shared/rules/network-configuration.ts'
