@@ -94,7 +94,7 @@ const pure =
 const purePackages = new Set(['typebox', 'yaml', 'ipaddr.js', '@marcbachmann/cel-js', 'rfc6902', 'croner', 'node:util'])
 const pureNames = new Map([
   ['node:net', /^\{ ((BlockList|isIP(v[46])?)(, )?)+ \}$/],
-  ['node:crypto', /^\{ createHash \}$/]
+  ['node:crypto', /^\{ (createHash|hash) \}$/]
 ])
 const effects = ({ target, clause, typeOnly }: Import): boolean =>
   !typeOnly && !purePackages.has(target) && !pureNames.get(target)?.test(clause) && !/^shared\/(schema|events)\//.test(target)

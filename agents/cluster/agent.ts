@@ -83,7 +83,7 @@ export const clusterAgent: Agent<typeof config> = {
     { kubeconfig, kSink, leaseNamespace, podName, agentNamespaces, watchMachines },
     { log, metrics, signal, clock, ready }
   ) {
-    const kube = await connect({ manager: 'drover-cluster-agent', log, ...(kubeconfig !== undefined && { kubeconfig }) })
+    const kube = await connect({ manager: 'drover-cluster-agent', log, metrics, ...(kubeconfig !== undefined && { kubeconfig }) })
     const emit = emitter({ sink: kSink, source: '/cluster-agent', retry: { ...backoff, attempts: 1 }, log, metrics, signal })
     const wiring = { kube, emit, log, metrics: clusterMetrics(metrics), agentNamespaces, watchMachines }
     ready()

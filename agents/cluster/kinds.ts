@@ -41,7 +41,10 @@ export const nodes: readonly Watched[] = [
   // the CRDs in use take an object without a spec, whatever the type says
   watched(Eviction, { owner: object => object.spec?.hypervisor ?? nameOf(object), volatile: ['eta'] }),
   watched(Migration, { owner: nameOf, volatile: ['stats'] }),
-  watched(OVSNode, { owner: object => object.spec?.nodeRef?.name ?? nameOf(object), volatile: ['observedAt', 'metrics', 'flowStats'] })
+  watched(OVSNode, {
+    owner: object => object.spec?.nodeRef?.name ?? nameOf(object),
+    volatile: ['observedAt', 'metrics', 'flowStats']
+  })
 ]
 
 export const machines: readonly Watched[] = [

@@ -1,10 +1,12 @@
+import { heartbeatMissed } from '../../shared/events/libvirt.ts'
 import { nodeVanished } from '../../shared/events/workflow.ts'
 import { Node, Pod } from '../../shared/kube/kinds.ts'
 import { KubeError, type Kube } from '../../shared/kube/index.ts'
 import type { Platform } from '../../shared/runtime/function.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
-import { agentsMustLeave, decide, reflect, type Options, type Outcome, type Seen, type Step } from './decide.ts'
+import { agentsMustLeave, decide, type Options, type Seen, type Step } from './decide.ts'
 import { hypervisorSelector } from './mapping.ts'
+import { silentSince, reflect, type Outcome } from './reflect.ts'
 
 export interface Deps extends Pick<Platform, 'clock' | 'emit' | 'log'> {
   kube: Kube
@@ -19,7 +21,8 @@ async function agentPods({ kube, agentNamespaces }: Deps, name: string): Promise
 }
 
 /** The CRD in use takes an object without a spec, whatever the type says; then everything in it is unset. */
-const whole = (hypervisor: Hypervisor | undefined): Hypervisor | undefined => hypervisor && { ...hypervisor, spec: hypervisor.spec ?? {} }
+const whole = (hypervisor: Hypervisor | undefined): Hypervisor | undefined =>
+  hypervisor && { ...hypervisor, spec: hypervisor.spec ?? {} }
 
 async function complete({ name, node, hypervisor }: Omit<Seen, 'pods'>, deps: Deps): Promise<Seen> {
   const pods = agentsMustLeave(node, hypervisor) ? await agentPods(deps, name) : []
@@ -53,15 +56,20 @@ export async function settle(seen: Seen, deps: Deps): Promise<void> {
     const outcome: Outcome = failure ? { ok: false, reason: failure.message } : { ok: true }
     const status = reflect(seen, step, outcome, hypervisor, clock(), options)
     await kube.applyStatus(Hypervisor, { metadata: { name: seen.name }, status }, { live: hypervisor })
+    const lastSeen = silentSince(seen, hypervisor, status)
+    if (lastSeen !== undefined) await tellSilence(seen.name, hypervisor, lastSeen, deps)
   }
   if (failure) throw failure
 }
 
 async function act(
-  { hypervisor }: Seen,
+  { name, node, hypervisor }: Seen,
   step: Step,
-  { kube }: Deps
+  { kube, log }: Deps
 ): Promise<{ hypervisor: Hypervisor | undefined; failure?: KubeError }> {
+  if (step.do === 'observe')
+    log.info({ host: name, exists: hypervisor !== undefined, would: step.withheld }, 'observed only (HV-8)')
+  if (step.do === 'observe' && node && !hypervisor) await tellWanted(node, kube)
   if (step.do !== 'keep') return { hypervisor }
   try {
     return { hypervisor: await kube.apply(Hypervisor, step.wanted, { ...(hypervisor && { live: hypervisor }) }) }
@@ -70,6 +78,28 @@ async function act(
     return { hypervisor, failure: err }
   }
 }
+
+/** HV-8: there is no status to say it in yet. */
+const tellWanted = (node: Node, kube: Kube): Promise<void> =>
+  kube.event(
+    { ...node, apiVersion: 'v1', kind: 'Node' },
+    {
+      type: 'Normal',
+      reason: 'HypervisorWanted',
+      action: 'Observe',
+      note: 'Drover only observes; it would make a Hypervisor of this node.'
+    }
+  )
+
+/** Told as often as it is seen, so that it is not lost; by its id it is one fact. */
+const tellSilence = (host: string, { metadata }: Hypervisor, lastSeen: string, { emit }: Deps): Promise<void> =>
+  emit({
+    kind: heartbeatMissed,
+    id: `${metadata.uid}/silent/${lastSeen}`,
+    subject: host,
+    partitionkey: host,
+    data: { host, lastSeen }
+  })
 
 /** HV-20: somebody else switched the lifecycle on, so that taking the label away does not switch it off. */
 export async function tellKeptLifecycle(seen: Seen, { kube, options }: Deps): Promise<void> {

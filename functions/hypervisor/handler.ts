@@ -11,6 +11,7 @@ import {
 import { Pod } from '../../shared/kube/kinds.ts'
 import { Duration } from '../../shared/runtime/config.ts'
 import { defineFunction, on, type Received } from '../../shared/runtime/function.ts'
+import { settleAll } from '../../shared/runtime/settle-all.ts'
 import { lament, look, lookAtAll, settle, tellKeptLifecycle, type Deps } from './act.ts'
 import { isOpen, manager } from './decide.ts'
 
@@ -26,6 +27,10 @@ const config = Type.Object({
   healthGates: Type.Boolean({
     default: true,
     description: 'whether Ready looks at agent, libvirt, node and Nova (§3.3, rung 6)'
+  }),
+  observe: Type.Boolean({
+    default: false,
+    description: "say what would be done, and write nothing but Drover's own status (HV-8)"
   }),
   heartbeatStale: Duration({ default: '90s', description: 'age at which a heartbeat counts as lost' })
 })
@@ -44,12 +49,12 @@ export default defineFunction({
   name: 'hypervisor',
   config,
 
-  async open({ kubeconfig, agentNamespaces, heartbeatStale, ...options }, { clock, emit, log, onClose }): Promise<Deps> {
+  async open({ kubeconfig, agentNamespaces, heartbeatStale, ...options }, { clock, emit, log, metrics, onClose }): Promise<Deps> {
     const { connect } = await import('../../shared/kube/index.ts') // after the port is open: half of a cold start is loading this
     const { isExtended } = await import('../../shared/kube/extended.ts')
-    const kube = await connect({ manager, log, ...(kubeconfig !== undefined && { kubeconfig }) })
+    const kube = await connect({ manager, log, metrics, ...(kubeconfig !== undefined && { kubeconfig }) })
     onClose(() => kube.close())
-    const extended = await isExtended(kube, log)
+    const extended = await isExtended(kube, log, metrics)
     return { kube, clock, emit, log, agentNamespaces, options: { ...options, heartbeatStaleMs: heartbeatStale, extended } }
   },
 
@@ -80,10 +85,7 @@ export default defineFunction({
       const all = await lookAtAll(deps)
       const now = deps.clock()
       const due = data.tick === 'slow' ? all : all.filter(({ hypervisor }) => hypervisor && isOpen(hypervisor, now, deps.options))
-      const results = await Promise.allSettled(due.map(seen => settle(seen, deps)))
-      const failures = results.flatMap(result => (result.status === 'rejected' ? [result.reason] : []))
-      if (failures.length > 0)
-        throw new AggregateError(failures, `${failures.length} of ${due.length} hosts could not be settled`)
+      await settleAll(due, seen => settle(seen, deps))
     })
   ]
 })

@@ -1,3 +1,4 @@
+import type { Registry } from 'prom-client'
 import type { Kind, KubeObject } from '../schema/kind.ts'
 import type { Applied, ApplyOptions } from './apply.ts'
 import { apply } from './apply.ts'
@@ -28,6 +29,8 @@ export interface ConnectOptions {
   /** A watch that says nothing for so long is taken for dead. Bookmarks come about every minute. */
   idleMs?: number | undefined
   log?: Log | undefined
+  /** Where the calls are counted and measured. */
+  metrics?: Registry | undefined
   onCall?: ((call: CallInfo) => void) | undefined
   pace?: Pace | undefined
 }
@@ -55,10 +58,11 @@ export interface Kube {
 }
 
 export async function connect(options: ConnectOptions): Promise<Kube> {
-  const { manager, kubeconfig, timeoutMs = 10_000, idleMs = 90_000, log, onCall, pace = realPace } = options
+  const { manager, kubeconfig, timeoutMs = 10_000, idleMs = 90_000, log, metrics, pace = realPace } = options
   // only here: client-node is large, and whoever needs just a type, a kind or an error should not wait for it
   const { loadCredentials } = await import('./credentials.ts')
   const credentials = await loadCredentials(kubeconfig)
+  const onCall = options.onCall ?? (metrics && (await import('./metrics.ts')).kubeMetrics(metrics))
   const transport = createTransport({ credentials, userAgent: manager, timeoutMs, pace, log, onCall })
   return {
     find: (kind, name, namespace) => find(transport, kind, name, namespace),

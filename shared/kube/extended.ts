@@ -1,3 +1,4 @@
+import type { Registry } from 'prom-client'
 import type { Kind, KubeObject } from '../schema/kind.ts'
 import type { Kube } from './connect.ts'
 import type { Log } from './transport.ts'
@@ -14,10 +15,11 @@ const crds: Kind<Crd> = {
 }
 
 /** HV-4: an older CRD refuses fields that it does not know, so that only the compatible ones may be written. */
-export async function isExtended(kube: Kube, log: Log): Promise<boolean> {
+export async function isExtended(kube: Kube, log: Log, metrics?: Registry): Promise<boolean> {
   const crd = await kube.find(crds, 'hypervisors.kvm.cloud.sap')
   if (!crd) throw new Error('the CRD hypervisors.kvm.cloud.sap is not installed: kubectl apply -k crds/')
   const extended = crd.spec.versions.some(({ schema }) => 'phase' in schema.openAPIV3Schema.properties.status.properties)
+  if (metrics) (await import('./metrics.ts')).extendedMetric(metrics, extended)
   if (!extended) log.warn({}, 'the installed CRD lacks the fields that Drover adds: phase, history and drift are not shown')
   return extended
 }

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { decide, isOpen, reflect, type Seen, type Spec, type Step, type Wanted } from '../../../functions/hypervisor/decide.ts'
+import { decide, isOpen, type Seen, type Spec, type Step, type Wanted } from '../../../functions/hypervisor/decide.ts'
+import { reflect, silentSince } from '../../../functions/hypervisor/reflect.ts'
 import type { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import { condition, hypervisor, node, now, options, terminating } from './fixtures.ts'
 
@@ -153,7 +154,8 @@ t.test('HV-26: a Node that is gone with servers on it is lamented, an empty one 
 
 const statusOf = (given: Partial<Seen>, live: Hypervisor = hypervisor({}), now_ = now) => {
   const all = seen({ hypervisor: live, ...given })
-  return reflect(all, decide(all, options), { ok: true }, live, now_, options)
+  const { conditions = [], ...rest } = reflect(all, decide(all, options), { ok: true }, live, now_, options)
+  return { conditions, ...rest }
 }
 const types = ({ conditions }: { conditions: Array<{ type: string }> }) => conditions.map(({ type }) => type)
 
@@ -225,6 +227,43 @@ t.test('HV-4: with an older CRD only compatible fields are written', async t => 
   ])
 })
 
+t.test('HV-8: who only observes says what it would do in fields that are Drover’s alone', async t => {
+  const observing = { ...options, observe: true }
+  const all = seen({ node: annotated('new'), hypervisor: hypervisor({ aggregates: ['old'] }) })
+  const step = decide(all, observing)
+  t.match(step, { do: 'observe', withheld: { aggregates: ['new'] } })
+  const status = reflect(all, step, { ok: true }, all.hypervisor as Hypervisor, now, observing)
+  t.notOk('conditions' in status || 'internalIp' in status, 'nothing that the operator in use writes too')
+  t.match(status, { drift: [{ kind: 'spec', name: 'aggregates', expected: 'new', actual: 'old', action: 'reported' }] })
+  t.match(decide(seen({}), observing), { do: 'observe' }, 'and makes nothing')
+})
+
+t.test('HV-8: one host may be observed alone', async t => {
+  const { metadata, ...rest } = hypervisor({})
+  const annotations = { 'kvm.cloud.sap/drover-observe': 'true' }
+  t.match(decide(seen({ hypervisor: { ...rest, metadata: { ...metadata, annotations } } }), options), { do: 'observe' })
+})
+
+t.test('HV-27: a host that was onboarded before Drover came is Ready at once', async t => {
+  const adopted = hypervisor({}, { numInstances: 3, conditions: [condition('Onboarding', 'False', 'Succeeded')] }, [])
+  const { conditions, phase } = statusOf({}, adopted)
+  t.match(conditions, [{ type: 'Ready', status: 'True', reason: 'Ready' }])
+  t.same(types({ conditions }), ['Ready'], 'and its onboarding stays as it is')
+  t.equal(phase, 'Active')
+})
+
+t.test('a silent agent is told only while its node seems fine', async t => {
+  const lastHeartbeat = '2026-11-16T11:00:00Z'
+  const live = hypervisor(
+    {},
+    { numInstances: 0, agent: { lastHeartbeat }, conditions: [condition('Onboarding', 'False', 'Succeeded')] }
+  )
+  const down = node({ status: { conditions: [{ type: 'Ready', status: 'Unknown' }] } })
+  t.equal(silentSince(seen({}), live, statusOf({}, live)), lastHeartbeat)
+  t.equal(silentSince(seen({ node: down }), live, statusOf({ node: down }, live)), undefined)
+  t.equal(silentSince(seen({}), hypervisor({}), statusOf({})), undefined)
+})
+
 const beat = (seconds: number, ...conditions: ReturnType<typeof condition>[]) =>
   hypervisor(
     {},
@@ -236,6 +275,11 @@ const open: Array<[name: string, given: Hypervisor, due: boolean]> = [
   ['silent, known', beat(100, condition('Ready', 'False', 'AgentLost')), false],
   ['back again', beat(5, condition('Ready', 'False', 'AgentLost')), true],
   ['terminating', hypervisor({}, { numInstances: 0, conditions: [condition('Terminating', 'True')] }), true],
+  [
+    'HV-25: agents still there',
+    hypervisor({}, { numInstances: 0, conditions: [condition('AgentPodsEvicted', 'False', 'AgentPodsRunning')] }),
+    true
+  ],
   ['without an agent', hypervisor({}), false]
 ]
 for (const [name, given, due] of open) t.test(`fast tick: ${name}`, async t => t.equal(isOpen(given, now, options), due))

@@ -10,7 +10,8 @@ export const options: Options = {
   terminationSource: 'node',
   healthGates: true,
   heartbeatStaleMs: 90_000,
-  extended: true
+  extended: true,
+  observe: false
 }
 
 export const virtDriver = { 'nova.openstack.cloud.sap/virt-driver': 'kvm' }

@@ -57,6 +57,7 @@ const nodeChanged = (name: string, changed?: string) => post('io.k8s.node.change
 
 const lifecycle = 'cobaltcore.cloud.sap/node-hypervisor-lifecycle'
 const zone = 'topology.kubernetes.io/zone'
+const longAgo = '2026-01-01T00:00:00Z'
 const makeNode = (name: string, metadata: object = {}) =>
   admin.create(Node, { metadata: { name, ...metadata, labels: { ...virtDriver, ...(metadata as { labels?: object }).labels } } })
 const stored = async (kube: Kube, name: string): Promise<Hypervisor> => {
@@ -124,6 +125,51 @@ t.test('HV-20: labels and the lifecycle follow the Node, but what others set sta
   t.ok(events.body.items.some(({ reason, regarding }) => reason === 'LifecycleKept' && regarding.name === 'labels'))
 })
 
+t.test('HV-5: a conflict with another manager: the Node’s word counts, what it says nothing of stays', async t => {
+  await makeNode('contested', { labels: { [lifecycle]: 'true' } })
+  const rival = await connect({ manager: 'rival', kubeconfig: api.kubeconfig })
+  t.teardown(() => rival.close())
+  await rival.apply(Hypervisor, { metadata: { name: 'contested' }, spec: { lifecycleEnabled: false, evacuateOnReboot: false } })
+  t.equal(await nodeChanged('contested'), 204)
+  const { metadata, spec } = await stored(admin, 'contested')
+  t.match(spec, { lifecycleEnabled: true, evacuateOnReboot: false })
+  t.equal(await nodeChanged('contested'), 204)
+  t.equal((await stored(admin, 'contested')).metadata.resourceVersion, metadata.resourceVersion, 'and there it rests')
+})
+
+t.test('HV-8: a host that is only observed keeps its spec, and says what it would be', async t => {
+  await makeNode('observed', { labels: { [lifecycle]: 'true' } })
+  await admin.apply(Hypervisor, {
+    metadata: { name: 'observed', annotations: { 'kvm.cloud.sap/drover-observe': 'true' } },
+    spec: { lifecycleEnabled: false }
+  })
+  t.equal(await nodeChanged('observed'), 204)
+  const { metadata, spec, status } = await stored(admin, 'observed')
+  t.equal(spec.lifecycleEnabled, false)
+  t.equal(metadata.ownerReferences, undefined)
+  t.notOk(status?.conditions, 'the operator in use writes these')
+  t.match(status?.drift, [{ kind: 'spec', name: 'lifecycleEnabled', expected: 'true', actual: 'false', action: 'reported' }])
+})
+
+t.test('HV-27: an object of the operator in use is adopted, not begun anew', async t => {
+  await makeNode('running', { labels: { [lifecycle]: 'true' } })
+  await request(api, 'POST', '/apis/kvm.cloud.sap/v1/hypervisors?fieldManager=manager', {
+    apiVersion: 'kvm.cloud.sap/v1',
+    kind: 'Hypervisor',
+    metadata: { name: 'running' },
+    spec: { lifecycleEnabled: true, evacuateOnReboot: false }
+  })
+  const path = '/apis/kvm.cloud.sap/v1/hypervisors/running/status?fieldManager=manager'
+  const onboarded = { type: 'Onboarding', status: 'False', reason: 'Succeeded', message: '', lastTransitionTime: longAgo }
+  const patch = { status: { serviceId: 'service', numInstances: 0, conditions: [onboarded] } }
+  await request(api, 'PATCH', path, patch, { 'content-type': 'application/merge-patch+json' })
+  t.equal(await nodeChanged('running'), 204)
+  t.match(await stored(admin, 'running'), {
+    spec: { evacuateOnReboot: false },
+    status: { serviceId: 'service', phase: 'Active', conditions: [onboarded, { type: 'Ready', status: 'True', reason: 'Ready' }] }
+  })
+})
+
 t.test('HV-5: fields of an earlier writer are taken over, so that they go when the Node drops them', async t => {
   await makeNode('adopted', { labels: { [zone]: 'z1' }, annotations: { 'nova.openstack.cloud.sap/aggregates': 'a' } })
   const before = {
@@ -151,9 +197,7 @@ t.test('HV-5: fields of an earlier writer are taken over, so that they go when t
 t.test('HV-22, HV-24: a terminating Node freezes the spec; status goes on and notes the difference', async t => {
   await makeNode('ending', { labels: { [lifecycle]: 'true' } })
   await nodeChanged('ending')
-  const conditions = [
-    { type: 'Terminating', status: 'True', reason: 'Gone', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }
-  ]
+  const conditions = [{ type: 'Terminating', status: 'True', reason: 'Gone', message: '', lastTransitionTime: longAgo }]
   await admin.patch(Node, { name: 'ending' }, { status: { conditions } }, { subresource: 'status' })
   t.equal(await nodeChanged('ending', 'conditions'), 204)
   t.match(await stored(admin, 'ending'), {
@@ -190,7 +234,7 @@ t.test('HV-25: agents that must leave are counted, and the status follows their 
     status: 'False',
     reason: 'Succeeded',
     message: '',
-    lastTransitionTime: '2026-01-01T00:00:00Z'
+    lastTransitionTime: longAgo
   } as const
   await admin.applyStatus(Hypervisor, { metadata: { name: 'leaving' }, status: { conditions: [evicting] } })
   const pod = {
@@ -251,7 +295,7 @@ t.test('the fast tick sees that an agent fell silent, and that it is back', asyn
     status: 'False',
     reason: 'Succeeded',
     message: '',
-    lastTransitionTime: '2026-01-01T00:00:00Z'
+    lastTransitionTime: longAgo
   } as const
   const beat = (time: number) =>
     admin.applyStatus(Hypervisor, {
@@ -265,6 +309,7 @@ t.test('the fast tick sees that an agent fell silent, and that it is back', asyn
   await beat(Date.now() - 100_000)
   t.equal(await tick('fast'), 204)
   t.equal(await reason(), 'AgentLost')
+  t.match(told.findLast(({ type }) => type === 'sap.cloud.kvm.heartbeat.missed.v1')?.body, /"host":"beating"/)
   await beat(Date.now())
   t.equal(await tick('fast'), 204)
   t.equal(await reason(), 'Ready')
@@ -272,9 +317,19 @@ t.test('the fast tick sees that an agent fell silent, and that it is back', asyn
 
 t.test('a Hypervisor without a spec is completed', async t => {
   await makeNode('bare-object', { labels: { [lifecycle]: 'true' } })
-  await request(api, 'POST', '/apis/kvm.cloud.sap/v1/hypervisors', { apiVersion: 'kvm.cloud.sap/v1', kind: 'Hypervisor', metadata: { name: 'bare-object' } })
+  await request(api, 'POST', '/apis/kvm.cloud.sap/v1/hypervisors', {
+    apiVersion: 'kvm.cloud.sap/v1',
+    kind: 'Hypervisor',
+    metadata: { name: 'bare-object' }
+  })
   t.equal(await nodeChanged('bare-object'), 204)
   t.match((await stored(admin, 'bare-object')).spec, { lifecycleEnabled: true, evacuateOnReboot: true })
+})
+
+t.test('HV-4, HV-64: what it calls and what the CRD knows is in its metrics', async t => {
+  const metrics = await (await fetch(`${fn.url}/metrics`)).text()
+  t.match(metrics, /^drover_crd_extended 1$/m)
+  t.match(metrics, /^drover_kube_call_seconds_count\{verb="apply",kind="Hypervisor",code="OK"\} \d+$/m)
 })
 
 t.test('refusals and noise', async t => {
