@@ -7,7 +7,19 @@ export const tick = event({
   data: Type.Object({ tick: Type.Union([Type.Literal('fast'), Type.Literal('slow')]) }),
   source: '/apis/v1/namespaces/<namespace>/pingsources/<name>',
   emittedBy: 'PingSource',
-  reactedBy: ['hypervisor', 'onboarding', 'evict', 'aggregates', 'traits', 'offboarding', 'migration', 'ha', 'machine'],
+  reactedBy: [
+    'hypervisor',
+    'onboarding',
+    'evict',
+    'aggregates',
+    'traits',
+    'offboarding',
+    'node-release',
+    'certificate',
+    'migration',
+    'ha',
+    'machine'
+  ],
   summary: 'time passed; every function reaches the right state from this alone'
 })
 

@@ -42,11 +42,12 @@ export function prefixed(prefix: string): Record<string, (typeof openStackFields
 
 const prefixedName = (prefix: string, field: string): string => `${prefix}${field.charAt(0).toUpperCase()}${field.slice(1)}`
 
-/** The configuration of a second identity: its own fields over those of the first. */
+/** The configuration of a second identity: its own fields over those of the first. Its project is its own, never the first one's. */
 export function underPrefix(config: Readonly<Record<string, unknown>>, prefix: string): OpenStackConfig {
   const fields = Object.keys(openStackFields) as (keyof OpenStackConfig)[]
   const own = fields.flatMap(field => {
-    const value = config[prefixedName(prefix, field)] ?? config[field]
+    const inherited = field.startsWith('osProject') ? undefined : config[field]
+    const value = config[prefixedName(prefix, field)] ?? inherited
     return typeof value === 'string' ? [[field, value]] : []
   })
   return Object.fromEntries(own) as OpenStackConfig

@@ -1,10 +1,14 @@
 // Listings that all hosts of a tick share (AG-2): whoever asks within their short life gets the same answer, also while it is on its way.
 import type { Aggregate, Cloud, ComputeService, Hypervisor } from 'openstack-sdk-lite'
+import type { Hypervisor as HypervisorObject } from '../schema/hypervisor.ts'
+import { novaHost } from './host.ts'
 
 export interface Listings {
   hypervisors(options?: Freshness): Promise<readonly Hypervisor[]>
   services(options?: Freshness): Promise<readonly ComputeService[]>
   aggregates(options?: Freshness): Promise<readonly Aggregate[]>
+  /** An aggregate as the answer to a write shows it: the listing stays true without being asked for again. */
+  replaceAggregate(aggregate: Aggregate): void
   /** After a write: the next reader asks OpenStack. */
   forget(what?: 'hypervisors' | 'services' | 'aggregates'): void
 }
@@ -31,6 +35,7 @@ export function createListings(
     hypervisors: options => hypervisors.get(options),
     services: options => services.get(options),
     aggregates: options => aggregates.get(options),
+    replaceAggregate: fresh => aggregates.update(all => all.map(known => (known.id === fresh.id ? fresh : known))),
     forget(what) {
       if (what) all[what].forget()
       else for (const listing of Object.values(all)) listing.forget()
@@ -51,8 +56,23 @@ function shared<T>(fetch: () => Promise<T>, maxAgeMs: number, now: () => number)
       })
       return asked.answer
     },
+    /** Also when it is still on its way: the answer may be from before the write. */
+    update(change: (value: T) => T): void {
+      if (known) known = { ...known, answer: known.answer.then(change) }
+    },
     forget(): void {
       known = undefined
     }
   }
+}
+
+/** HV-29: the name by which Nova places servers: as it was recorded, or as the listing shows it for the stored id. */
+export async function resolveHost(
+  hypervisor: HypervisorObject,
+  listings: Pick<Listings, 'hypervisors'>
+): Promise<string | undefined> {
+  const recorded = novaHost(hypervisor)
+  if (recorded) return recorded
+  const { hypervisorId } = hypervisor.status ?? {}
+  return (await listings.hypervisors()).find(({ id }) => id === hypervisorId)?.service.host
 }

@@ -1,0 +1,80 @@
+import { Deployment, Node, PodDisruptionBudget } from '../../shared/kube/kinds.ts'
+import { KubeError, type Kube } from '../../shared/kube/index.ts'
+import type { Platform } from '../../shared/runtime/function.ts'
+import { Hypervisor } from '../../shared/schema/hypervisor.ts'
+import { decide, isManaged, taint, type Seen, type Step } from './decide.ts'
+import { budget, deployment, type Options } from './render.ts'
+
+export interface Deps extends Pick<Platform, 'clock' | 'log'> {
+  kube: Kube
+  options: Options
+  haWaitMs: number
+  observe: boolean
+}
+
+export async function look(name: string, { kube }: Deps): Promise<Seen | undefined> {
+  const [node, hypervisor] = await Promise.all([kube.find(Node, name), kube.find(Hypervisor, name)])
+  return node && hypervisor && { node, hypervisor: { ...hypervisor, spec: hypervisor.spec ?? {} } }
+}
+
+export async function lookAtAll({ kube }: Deps): Promise<Seen[]> {
+  const [nodes, hypervisors] = await Promise.all([kube.list(Node), kube.list(Hypervisor)])
+  const nodeOf = new Map(nodes.items.map(node => [node.metadata?.name, node]))
+  return hypervisors.items.flatMap(hypervisor => {
+    const node = nodeOf.get(hypervisor.metadata.name)
+    return node ? [{ node, hypervisor: { ...hypervisor, spec: hypervisor.spec ?? {} } }] : []
+  })
+}
+
+export async function settle(seen: Seen, deps: Deps): Promise<void> {
+  if (!isManaged(seen)) return
+  const step = decide(seen, deps.clock(), deps.haWaitMs)
+  if (deps.observe) {
+    deps.log.info({ host: seen.node.metadata?.name, ...step }, 'would do') // HV-8
+    return
+  }
+  await signal(seen, step, deps)
+  await changeTaint(seen.node, step.taint, deps)
+  if (step.haOverdue) await tellOverdue(seen.hypervisor, deps)
+}
+
+async function signal({ node }: Seen, step: Step, { kube, options }: Deps): Promise<void> {
+  const wanted = budget(node, step.signal, options)
+  const { name = '', namespace } = wanted.metadata ?? {}
+  const [pdb, pods] = await Promise.all([kube.find(PodDisruptionBudget, name, namespace), kube.find(Deployment, name, namespace)])
+  await kube.apply(PodDisruptionBudget, wanted, { ...(pdb && { live: pdb }) })
+  await kube.apply(Deployment, deployment(node, step.signal, options), { ...(pods && { live: pods }) })
+}
+
+/** The list of taints has one owner for the server, so that ours is put into it, or taken out, without touching the others. */
+async function changeTaint(node: Node, change: Step['taint'], { kube, log }: Deps): Promise<void> {
+  if (change === 'leave') return
+  const { name = '', resourceVersion } = node.metadata ?? {}
+  const taints = node.spec?.taints ?? []
+  const index = taints.findIndex(({ key, effect }) => key === taint.key && effect === taint.effect)
+  const same = { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion } as const
+  const put =
+    taints.length > 0
+      ? ({ op: 'add', path: '/spec/taints/-', value: taint } as const)
+      : ({ op: 'add', path: '/spec/taints', value: [taint] } as const)
+  const operation = change === 'add' ? put : ({ op: 'remove', path: `/spec/taints/${index}` } as const)
+  try {
+    await kube.patch(Node, { name }, [same, operation])
+  } catch (err) {
+    // written by somebody else since it was read, or gone: the event of that change brings us back
+    if (!(err instanceof KubeError) || !['Conflict', 'Invalid', 'NotFound'].includes(err.code)) throw err
+    log.info({ err, host: name }, 'the node changed meanwhile')
+  }
+}
+
+async function tellOverdue(hypervisor: Hypervisor, { kube }: Deps): Promise<void> {
+  await kube.event(
+    { ...hypervisor, apiVersion: 'kvm.cloud.sap/v1', kind: 'Hypervisor' },
+    {
+      type: 'Warning',
+      reason: 'ReleasedWithHa',
+      action: 'Release',
+      note: 'High availability is still on, but the host has left OpenStack: the machine is released all the same.'
+    }
+  )
+}

@@ -1,0 +1,68 @@
+import { Type } from 'typebox'
+import { Duration } from '../../shared/runtime/config.ts'
+import { defineFunction } from '../../shared/runtime/function.ts'
+import { prefixed, underPrefix } from '../../shared/openstack/config.ts'
+import { hostFields, hostReactions, openHostDeps } from '../../shared/openstack/host-function.ts'
+import { settle, type Deps } from './act.ts'
+import { isOpen, manager } from './decide.ts'
+
+const text = (byDefault: string, description: string) => Type.String({ default: byDefault, description })
+
+// HV-42: today's values are the defaults
+const config = Type.Object({
+  ...hostFields,
+  ...prefixed('test'),
+  testOsProjectName: text('test', 'project of the test servers'),
+  testOsProjectDomainName: text('cc3test', 'its domain'),
+  testAggregate: text('tenant_filter_tests', 'where a host is while it is tested'),
+  testImage: text('cirros-kvm', 'image of the test servers'),
+  testFlavor: text('1', 'flavor id of the test servers'),
+  testNetwork: text('first', 'a network by name, `first` that is not shared, or `none`'),
+  testVolumeType: Type.String({ default: 'premium', description: 'type of the boot volume' }),
+  testVolumeSizeGib: Type.Integer({ default: 64, minimum: 0, description: 'its size; 0 boots without a volume' }),
+  testPrefix: text('ohooc-', 'how the names of test servers begin'),
+  testConsoleText: text('{name}', 'what the console must show'),
+  testTimeout: Duration({ default: '5m', description: 'from the order to the text on the console' }),
+  testAttempts: Type.Integer({ default: 5, minimum: 1, description: 'tests that may fail (HV-39)' }),
+  testFirstWait: Duration({ default: '1m', description: 'after the first failure; doubled after each' }),
+  nameForms: Type.Array(Type.String(), { default: [], description: 'further names in Nova, as {name}.example.com (HV-28)' }),
+  serviceTakeover: Type.Boolean({ default: false, description: 'enable a service that others disabled (HV-32)' }),
+  haMode: Type.Enum(['drover', 'external', 'observe', 'off'], {
+    default: 'off',
+    description: 'who enables high availability (HV-41)'
+  })
+})
+
+export default defineFunction({
+  name: 'onboarding',
+  config,
+
+  async open(given, platform): Promise<Deps> {
+    const host = await openHostDeps(manager, given, platform)
+    const { openCloud } = await import('../../shared/openstack/connect.ts')
+    return {
+      ...host,
+      testCloud: await openCloud(underPrefix(given, 'test'), platform, manager),
+      test: {
+        image: given.testImage,
+        flavor: given.testFlavor,
+        network: given.testNetwork,
+        volumeType: given.testVolumeType,
+        volumeSizeGiB: given.testVolumeSizeGib,
+        consoleText: given.testConsoleText
+      },
+      options: {
+        nameForms: given.nameForms,
+        testAggregate: given.testAggregate,
+        prefix: given.testPrefix,
+        maxAttempts: given.testAttempts,
+        testTimeoutMs: given.testTimeout,
+        firstWaitMs: given.testFirstWait,
+        takeover: given.serviceTakeover,
+        haMode: given.haMode
+      }
+    }
+  },
+
+  reactions: hostReactions<Deps>({ changed: ['created', 'labels', 'annotations', 'spec', 'conditions'], settle, isOpen })
+})

@@ -1,0 +1,121 @@
+import { OpenStackError } from 'openstack-sdk-lite'
+import { attempt, failureOf } from '../../shared/openstack/failure.ts'
+import { isObserved, type HostDeps } from '../../shared/openstack/host-function.ts'
+import { tellDrift } from '../../shared/openstack/tell-drift.ts'
+import { retry, type RetryPolicy } from '../../shared/runtime/retry.ts'
+import { Hypervisor } from '../../shared/schema/hypervisor.ts'
+import {
+  changeOf,
+  driftIn,
+  intended,
+  isCustom,
+  isEligible,
+  isSettled,
+  managedAfter,
+  reflect,
+  wantedOf,
+  type Outcome,
+  type Wanted
+} from './decide.ts'
+
+export interface Deps extends HostDeps {
+  drift: 'repair' | 'report'
+}
+
+/** AG-12: nova-compute writes the same list; whoever comes second reads again. */
+const races: RetryPolicy = { attempts: 6, minDelayMs: 50, maxDelayMs: 1000, jitter: 0.5 }
+
+export async function settle(hypervisor: Hypervisor, deps: Deps): Promise<void> {
+  if (!isEligible(hypervisor)) return
+  const outcome = await pursue(hypervisor, deps)
+  const { conditions, traits, managedTraits, drift } = reflect(hypervisor, outcome, deps.clock(), deps.extended)
+  const own = { conditions, traits, ...(managedTraits && { managedTraits }) }
+  const status = { ...(!isObserved(hypervisor, deps) && own), ...(drift && { drift }) } // HV-8: another operator's conditions stay its own
+  await deps.kube.applyStatus(Hypervisor, { metadata: { name: hypervisor.metadata.name }, status }, { live: hypervisor })
+  await tellDrift(hypervisor, outcome.findings, deps)
+}
+
+async function pursue(hypervisor: Hypervisor, deps: Deps): Promise<Outcome> {
+  const wanted = wantedOf(hypervisor)
+  const nothing = { traits: undefined, managed: wanted.managed, problems: [], missingProvider: false, findings: [] }
+  try {
+    return await sync(hypervisor, wanted, deps)
+  } catch (err) {
+    if (err instanceof OpenStackError && err.code === 'NotFound') return { ...nothing, missingProvider: true } // AG-13
+    return { ...nothing, problems: [failureOf(err).words] }
+  }
+}
+
+async function sync(hypervisor: Hypervisor, given: Wanted, deps: Deps): Promise<Outcome> {
+  const { resourceProviders } = deps.cloud
+  const provider = hypervisor.status?.hypervisorId ?? ''
+  const first = await resourceProviders.traits(provider)
+  const wanted = await knownOf(given, first.traits, deps)
+  const problems = wanted.unusable.map(trait => `${trait} is not a trait that Placement takes`)
+  const change = changeOf(wanted, first.traits)
+  const observed = isObserved(hypervisor, deps)
+  const found = driftIn(hypervisor, change, 'repaired')
+  if (observed || (deps.drift === 'report' && found.length > 0)) {
+    const findings = observed ? intended(change) : driftIn(hypervisor, change, 'reported')
+    const left = findings.map(({ name, actual }) => `${name}: ${actual}, left so`)
+    return { traits: first.traits, managed: wanted.managed, problems: [...problems, ...left], missingProvider: false, findings }
+  }
+  let seen = first
+  const written = await retry(
+    races,
+    async number => {
+      if (number > 1) seen = await resourceProviders.traits(provider)
+      const { write, add } = changeOf(wanted, seen.traits)
+      if (write === undefined) return seen
+      return putTraits(provider, { generation: seen.generation, traits: write }, add, deps)
+    },
+    { retryable: isStale }
+  )
+  return { traits: written.traits, managed: managedAfter(wanted, change.add), problems, missingProvider: false, findings: found }
+}
+
+/** The list is written with the generation that was just read. A custom trait that does not exist yet is made first (AG-10). */
+async function putTraits(
+  provider: string,
+  list: { generation: number; traits: string[] },
+  added: readonly string[],
+  { cloud }: Deps
+) {
+  try {
+    return await cloud.resourceProviders.setTraits(provider, list)
+  } catch (err) {
+    const made = added.filter(isCustom)
+    if (!(err instanceof OpenStackError) || err.code !== 'BadRequest' || made.length === 0) throw err
+    for (const trait of made) await cloud.traits.create(trait)
+    return cloud.resourceProviders.setTraits(provider, list)
+  }
+}
+
+const isStale = (err: unknown): boolean => err instanceof OpenStackError && err.code === 'Conflict'
+
+/** AG-10: a trait outside CUSTOM_ is used only if Placement knows it; asked only when one is to be added. */
+async function knownOf(wanted: Wanted, present: readonly string[], { cloud }: Deps): Promise<Wanted> {
+  const standard = wanted.traits.filter(trait => !isCustom(trait) && !present.includes(trait))
+  if (standard.length === 0) return wanted
+  const known = await cloud.traits.known(standard)
+  const unknown = standard.filter(trait => !known.includes(trait))
+  return {
+    ...wanted,
+    traits: wanted.traits.filter(trait => !unknown.includes(trait)),
+    unusable: [...wanted.unusable, ...unknown]
+  }
+}
+
+/** Hosts that want the same traits are asked for together: one call for each such group tells whose provider has them all. */
+export async function differing(hypervisors: readonly Hypervisor[], { cloud }: Deps): Promise<readonly Hypervisor[]> {
+  const eligible = hypervisors.filter(isEligible)
+  const groups = Map.groupBy(eligible.filter(isSettled), hypervisor => wantedOf(hypervisor).traits.join(','))
+  const fine = new Set<Hypervisor>()
+  for (const [key, members] of groups) {
+    const having = await attempt(() => cloud.resourceProviders.having(key === '' ? [] : key.split(',')))
+    if (!having.ok) continue // a trait that is gone, or an outage: each host finds out and says so
+    const ids = new Set(having.value.map(({ id }) => id))
+    for (const hypervisor of members) if (ids.has(hypervisor.status?.hypervisorId ?? '')) fine.add(hypervisor)
+  }
+  return eligible.filter(hypervisor => !fine.has(hypervisor))
+}

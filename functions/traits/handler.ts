@@ -1,0 +1,26 @@
+import { Type } from 'typebox'
+import { defineFunction } from '../../shared/runtime/function.ts'
+import { hostFields, hostReactions, openHostDeps } from '../../shared/openstack/host-function.ts'
+import { differing, settle, type Deps } from './act.ts'
+import { isOpen, manager } from './decide.ts'
+
+const config = Type.Object({
+  ...hostFields,
+  drift: Type.Enum(['repair', 'report'], { default: 'repair', description: 'what to do with traits that others took away' })
+})
+
+export default defineFunction({
+  name: 'traits',
+  config,
+
+  async open({ drift, ...host }, platform): Promise<Deps> {
+    return { ...(await openHostDeps(manager, host, platform)), drift }
+  },
+
+  reactions: hostReactions<Deps>({
+    changed: ['created', 'annotations', 'spec', 'conditions'],
+    settle,
+    isOpen,
+    differing
+  })
+})

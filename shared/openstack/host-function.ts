@@ -1,0 +1,79 @@
+// What all functions that look after hosts in OpenStack have in common: one pass for one Hypervisor, by an event or by a tick.
+import { Type } from 'typebox'
+import { tick } from '../events/knative.ts'
+import { hypervisorChanged } from '../events/objects.ts'
+import type { Kube } from '../kube/connect.ts'
+import { settleAll } from '../runtime/settle-all.ts'
+import { on, type Change, type Platform, type Reaction, type Received } from '../runtime/function.ts'
+import { Hypervisor } from '../schema/hypervisor.ts'
+import { OpenStackConfig, openStackFields } from './config.ts'
+import type { Cloud } from './connect.ts'
+import { createListings, type Listings } from './listings.ts'
+
+export const hostFields = {
+  kubeconfig: Type.Optional(Type.String({ description: 'path of a kubeconfig; left out inside a cluster' })),
+  observe: Type.Boolean({ default: false, description: 'record what would be done and write nothing but status (HV-8)' }),
+  ...openStackFields
+}
+
+export interface HostDeps extends Pick<Platform, 'clock' | 'log'> {
+  kube: Kube
+  cloud: Cloud
+  listings: Listings
+  /** HV-4: whether the installed CRD knows Drover's own fields. */
+  extended: boolean
+  observe: boolean
+}
+
+export type HostConfig = OpenStackConfig & { kubeconfig?: string; observe: boolean }
+
+export async function openHostDeps(manager: string, config: HostConfig, platform: Platform): Promise<HostDeps> {
+  const { clock, log, metrics, onClose } = platform
+  // after the port is open: half of a cold start is loading these
+  const [{ connect }, { isExtended }, { openCloud }] = await Promise.all([
+    import('../kube/connect.ts'),
+    import('../kube/extended.ts'),
+    import('./connect.ts')
+  ])
+  const kube = await connect({ manager, log, metrics, ...(config.kubeconfig !== undefined && { kubeconfig: config.kubeconfig }) })
+  onClose(() => kube.close())
+  const cloud = await openCloud(config, platform, manager)
+  const extended = await isExtended(kube, log)
+  const listings = createListings(cloud, { now: () => clock().getTime() })
+  return { kube, cloud, listings, extended, observe: config.observe, clock, log }
+}
+
+export { isObserved, observeAnnotation } from '../kube/observe.ts'
+
+export interface HostFunction<Deps> {
+  /** An event that changed nothing of this is not looked at. */
+  changed: readonly Change[]
+  /** look → decide → act → reflect for one host; throws only what could not be written down. */
+  settle(hypervisor: Hypervisor, deps: Deps): Promise<void>
+  /** Whether time alone may move this host on: the fast tick looks at these. */
+  isOpen(hypervisor: Hypervisor, deps: Deps): boolean
+  /** Which of all hosts the slow tick must look at one by one; without it all of them. */
+  differing?(hypervisors: readonly Hypervisor[], deps: Deps): Promise<readonly Hypervisor[]>
+}
+
+export function hostReactions<Deps extends HostDeps>(fn: HostFunction<Deps>): Reaction<Deps>[] {
+  return [
+    on(hypervisorChanged, { key: hostOf, changed: fn.changed }, async (event, deps: Deps) => {
+      const hypervisor = await deps.kube.find(Hypervisor, hostOf(event))
+      if (hypervisor) await fn.settle(whole(hypervisor), deps)
+    }),
+    on(tick, { key: () => 'tick' }, async ({ data }, deps: Deps) => {
+      const all = (await deps.kube.list(Hypervisor)).items.map(whole)
+      const open = all.filter(hypervisor => fn.isOpen(hypervisor, deps))
+      const due = data.tick === 'fast' ? open : fn.differing ? await fn.differing(all, deps) : all
+      await settleAll(due, hypervisor => fn.settle(hypervisor, deps))
+    })
+  ]
+}
+
+export const hostOf = ({ partitionkey, data }: Received<{ name: string }>): string => partitionkey ?? data.name
+
+/** The CRD in use takes an object without a spec, whatever the type says; then everything in it is unset. */
+export const whole = (hypervisor: Hypervisor): Hypervisor => ({ ...hypervisor, spec: hypervisor.spec ?? {} })
+
+export { settleAll } from '../runtime/settle-all.ts'
