@@ -22,6 +22,8 @@ export interface Access {
   devToken: string
   webhookCert: string
   webhookKey: string
+  /** Every request of a service account of Drover, as JSON lines. */
+  auditLog: string
 }
 
 export interface ControlPlane extends Access {
@@ -66,6 +68,13 @@ async function writeAccess(folder: string, server: string): Promise<Record<keyof
   return tokens
 }
 
+const auditPolicy = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['RequestReceived'],
+  rules: [{ level: 'Metadata', userGroups: ['system:serviceaccounts:drover'] }, { level: 'None' }]
+}
+
 const flags = (values: Record<string, string | number | boolean>): string[] =>
   Object.entries(values).map(([name, value]) => `--${name}=${value}`)
 
@@ -99,6 +108,8 @@ function commands(bin: string, folder: string, port: number): Record<Part, strin
     // without a node the `kubernetes` Service stays without endpoints (a loopback advertise address is refused)
     'advertise-address': '192.0.2.1',
     'endpoint-reconciler-type': 'none',
+    'audit-policy-file': at('audit.json'),
+    'audit-log-path': at('audit.log'),
     profiling: false
   })
   const controllers = flags({
@@ -165,6 +176,7 @@ export async function startControlPlane(bin: string): Promise<ControlPlane> {
   await makeCertificate(authority, folder, 'apiserver', loopback)
   await makeCertificate(authority, folder, 'webhook', loopback)
   await makeSigningKey(folder)
+  await writeFile(join(folder, 'audit.json'), JSON.stringify(auditPolicy))
   const port = await freePort()
   const server = `https://127.0.0.1:${port}`
   const tokens = await writeAccess(folder, server)
@@ -201,6 +213,7 @@ export async function startControlPlane(bin: string): Promise<ControlPlane> {
     devToken: tokens.dev,
     webhookCert: join(folder, 'webhook.crt'),
     webhookKey: join(folder, 'webhook.key'),
+    auditLog: join(folder, 'audit.log'),
     up,
     stop,
     kill: (part: Part) => (running.has(part) ? send({ kill: part, signal: 'SIGKILL' }, 'exited', part) : Promise.resolve())

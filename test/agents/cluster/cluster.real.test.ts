@@ -12,6 +12,7 @@ import { Machine } from '../../../shared/schema/machine.ts'
 import { eventually } from '../../servers/eventually.ts'
 import { asServiceAccount } from '../../servers/identity.ts'
 import { ownKubernetes } from '../../servers/kubernetes.ts'
+import { rightsOf } from '../../servers/rights.ts'
 
 t.setTimeout(180_000)
 const api = await ownKubernetes(t)
@@ -149,6 +150,16 @@ t.test('of two replicas one speaks, and the other when it is gone', async t => {
     async () => about().filter(({ changed }) => changed.includes('created')).length === 2
   )
   await admin.delete(Node, { name: 'shared' })
+})
+
+t.test('its role is the smallest that works, and lets it write nothing but its lease', async t => {
+  const { unused, refused } = await rightsOf(api, 'cluster-agent.yaml', 'cluster-agent')
+  const absent = /kubevirt\.io\// // KubeVirt and CDI are not installed here: only asked for, by a list
+  t.same(
+    unused.filter(right => !absent.test(right)),
+    []
+  )
+  t.same(refused, [])
 })
 
 t.test('the broker down for a minute under 5,000 changes: the last state of every object is told, in bounded memory', async t => {

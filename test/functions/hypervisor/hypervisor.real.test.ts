@@ -12,6 +12,7 @@ import { eventually } from '../../servers/eventually.ts'
 import { asServiceAccount } from '../../servers/identity.ts'
 import { ownKubernetes } from '../../servers/kubernetes.ts'
 import { request } from '../../servers/request.ts'
+import { rightsOf } from '../../servers/rights.ts'
 import { virtDriver } from './fixtures.ts'
 
 t.setTimeout(120_000)
@@ -258,6 +259,11 @@ t.test('HV-25: agents that must leave are counted, and the status follows their 
     204
   )
   t.match(await verdict(), { status: 'True', reason: 'NoAgentPods' })
+
+  await admin.create(Pod, pod)
+  const byApiServerSource = { apiVersion: 'v1', kind: 'Pod', name: 'nova', namespace: 'monsoon3' }
+  t.equal(await post('io.k8s.pod.changed.v1', '', { data: byApiServerSource }), 204, 'a sender that does not know the node')
+  t.match(await verdict(), { status: 'False', reason: 'AgentPodsRunning' })
 })
 
 t.test('HV-26: a Node that vanishes with servers on it is told before and after its Hypervisor is collected', async t => {
@@ -336,6 +342,11 @@ t.test('refusals and noise', async t => {
   t.equal(await post('io.k8s.node.changed.v1', 'x', { data: { kind: 'Node' } }), 422, 'data that is not of the kind')
   t.equal(await post('unknown.type.v1', 'x'), 422)
   t.equal(await post('sap.cloud.kvm.hypervisor.changed.v1', 'x', { changed: 'annotations' }), 204, 'nothing that it cares about')
+})
+
+// before the restart below: an API server that has just come up refuses for a moment, until it has read the roles
+t.test('its role is the smallest that works: nothing was refused, and nothing is granted that was not used', async t => {
+  t.same(await rightsOf(api, 'hypervisor.yaml', 'hypervisor'), { unused: [], refused: [] })
 })
 
 t.test('the whole way: Node → cluster agent → function → Hypervisor', async t => {
