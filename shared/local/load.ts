@@ -1,6 +1,7 @@
 // What the platform runs is found in the folders of the product: functions, wiring and kinds are the production ones.
+import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseAllDocuments } from 'yaml'
 import type { Agent } from '../runtime/agent.ts'
 import type { DroverFunction } from '../runtime/function.ts'
@@ -8,32 +9,55 @@ import type { Manifest } from './broker/index.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
-/** The YAML documents of a folder. */
+/** The YAML documents of a folder, as seen from the repository. */
 export async function loadDocuments(folder: string): Promise<Manifest[]> {
-  const names = (await readdir(join(root, folder))).filter(name => name.endsWith('.yaml') && name !== 'kustomization.yaml')
+  const path = resolve(root, folder)
+  const names = (await readdir(path)).filter(name => name.endsWith('.yaml') && name !== 'kustomization.yaml')
   const files = await Promise.all(
-    names.sort().map(async name => ({ file: `${folder}/${name}`, text: await readFile(join(root, folder, name), 'utf8') }))
+    names.sort().map(async name => ({ file: join(folder, name), text: await readFile(join(path, name), 'utf8') }))
   )
   return files.flatMap(({ file, text }) =>
-    parseAllDocuments(text).map(document => {
+    parseAllDocuments(text).flatMap(document => {
       const [error] = document.errors
-      if (error) throw new Error(`${file} is not YAML: ${error.message}`)
-      return { file, doc: document.toJSON() as unknown }
+      if (error) throw new Error(`${file} is not YAML: ${error.message.split('\n')[0]}`)
+      const doc: unknown = document.toJSON()
+      return doc === null ? [] : [{ file, doc }]
     })
   )
 }
 
+/** The kinds of KubeVirt, CDI and Multus. As JSON, since half a megabyte of YAML takes half a second to read. */
+export async function loadForeignCrds(): Promise<object[]> {
+  const folder = join(import.meta.dirname, 'crds')
+  const names = (await readdir(folder)).filter(name => name.endsWith('.json'))
+  return Promise.all(names.map(async name => JSON.parse(await readFile(join(folder, name), 'utf8')) as object))
+}
+
+export interface Loaded {
+  functions: DroverFunction[]
+  /** Functions that cannot be loaded, and why. */
+  broken: Array<{ name: string; err: unknown }>
+}
+
 /** Each folder of functions/ with a handler, or those that were asked for. */
-export async function loadFunctions(wanted?: readonly string[]): Promise<DroverFunction[]> {
-  const folders = await readdir(join(root, 'functions'), { withFileTypes: true })
-  const known = folders.filter(entry => entry.isDirectory()).map(({ name }) => name)
+export async function loadFunctions(wanted?: readonly string[]): Promise<Loaded> {
+  const handlerOf = (name: string): string => join(root, 'functions', name, 'handler.ts')
+  const known = (await readdir(join(root, 'functions'))).filter(name => existsSync(handlerOf(name))).sort()
   const unknown = wanted?.filter(name => !known.includes(name)) ?? []
   if (unknown.length > 0) throw new Error(`there is no function ${unknown.join(', ')}; there are ${known.join(', ')}`)
-  const names = wanted ?? known
-  const modules = await Promise.all(
-    names.map(name => import(join(root, 'functions', name, 'handler.ts')) as Promise<{ default: DroverFunction }>)
+  const loaded: Loaded = { functions: [], broken: [] }
+  await Promise.all(
+    (wanted ?? known).map(async name => {
+      try {
+        const module = (await import(handlerOf(name))) as { default: DroverFunction }
+        loaded.functions.push(module.default)
+      } catch (err) {
+        loaded.broken.push({ name, err })
+      }
+    })
   )
-  return modules.map(module => module.default)
+  loaded.functions.sort((a, b) => (a.name < b.name ? -1 : 1))
+  return loaded
 }
 
 export async function loadClusterAgent(): Promise<Agent> {

@@ -1,4 +1,5 @@
 // `npm start`
+import { resolve } from 'node:path'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import closeWithGrace from 'close-with-grace'
 import { logLines } from './lines.ts'
@@ -9,10 +10,12 @@ const help = `npm start -- [options]
 Runs every function of Drover in one process, wired by knative/ as it is, on an embedded Kubernetes API. No root, no cluster.
 
   --demo               apply a handful of Nodes, so that something happens at once
-  --kubeconfig FILE    work on a real cluster in place of the embedded API
+  --kubeconfig FILE    work on a real cluster in place of the embedded API (install crds/ there first)
+  --os-cloud NAME      work on a real OpenStack in place of the embedded one: a name of clouds.yaml, or env for OS_*
   --state FILE         keep objects and events over restarts in this file (SQLite)
   --port N             port of the embedded API (default: a free one)
   --functions a,b      only these functions
+  --knative DIR        wiring in place of knative/
   --log text|json      a readable line for each event (default), or the logs as they are in a cluster
   --help               this text`
 
@@ -22,6 +25,8 @@ const options = {
   state: { type: 'string' },
   port: { type: 'string' },
   functions: { type: 'string' },
+  knative: { type: 'string' },
+  'os-cloud': { type: 'string' },
   log: { type: 'string', default: 'text' },
   help: { type: 'boolean', default: false }
 } satisfies ParseArgsConfig['options']
@@ -40,7 +45,15 @@ function fail(err: unknown): never {
   process.exit(1)
 }
 
-function platformOptions({ kubeconfig, state, port, functions, log }: ReturnType<typeof parse>): PlatformOptions {
+function platformOptions({
+  kubeconfig,
+  state,
+  port,
+  functions,
+  knative,
+  log,
+  'os-cloud': osCloud
+}: ReturnType<typeof parse>): PlatformOptions {
   if (log !== 'text' && log !== 'json') throw new Error(`--log is text or json, not ${log}`)
   if (port !== undefined && !/^\d{1,5}$/.test(port)) throw new Error(`--port is a number, not ${port}`)
   return {
@@ -48,18 +61,22 @@ function platformOptions({ kubeconfig, state, port, functions, log }: ReturnType
     ...(kubeconfig !== undefined && { kubeconfig }),
     ...(state !== undefined && { state }),
     ...(port !== undefined && { port: Number(port) }),
-    ...(functions !== undefined && { functions: functions.split(',') })
+    ...(functions !== undefined && { functions: functions.split(',') }),
+    ...(knative !== undefined && { knative: resolve(knative) }),
+    ...(osCloud !== undefined && { osCloud })
   }
 }
 
-function introduce({ apiUrl, kubeconfig, broker, functions }: LocalPlatform): void {
+function introduce({ apiUrl, kubeconfig, cloud, broker, functions, doors }: LocalPlatform): void {
   const ready = broker.triggers.filter(({ reason }) => reason === undefined)
   const idle = broker.triggers.length - ready.length
   say(`Drover is ready after ${(performance.now() / 1000).toFixed(1)} s`)
   say(`  Kubernetes API  ${apiUrl ?? 'as the kubeconfig says'}`)
+  say(`  OpenStack       ${cloud}`)
   say(`  broker          ${broker.ingress('drover', 'default')}`)
   say(`  functions       ${functions.join(', ')}`)
   say(`  triggers        ${ready.length} wired${idle > 0 ? `, ${idle} without a function here` : ''}`)
+  for (const [name, { url, paths }] of doors) say(`  ${name.padEnd(15)} ${paths.map(path => url + path).join(', ')}`)
   say(`\n  export KUBECONFIG=${kubeconfig}\n  kubectl get hypervisors\n`)
 }
 

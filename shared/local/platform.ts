@@ -1,38 +1,46 @@
 // Every function in one process, wired by knative/ as it is, on an embedded Kubernetes API or on a real one.
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { createServer } from 'node:http'
 import type { DestinationStream } from 'pino'
-import { connect } from '../kube/index.ts'
 import { startAgent } from '../runtime/agent.ts'
-import { createLog } from '../runtime/log.ts'
+import { ConfigError, readConfig, type Env } from '../runtime/config.ts'
+import type { DroverFunction } from '../runtime/function.ts'
+import { createLog, type Logger } from '../runtime/log.ts'
+import { routeEdge } from '../runtime/route-edge.ts'
 import { RuntimeConfig } from '../runtime/runtime-config.ts'
-import { readConfig } from '../runtime/config.ts'
 import { startService, type Service } from '../runtime/service.ts'
-import { startBroker, type Broker, type Ref, type Sink } from './broker/index.ts'
-import { startKubeApi } from './kube-api/index.ts'
-import { loadClusterAgent, loadDocuments, loadFunctions } from './load.ts'
-import { openState, type StateStore } from './state.ts'
-import { environmentOf } from './workload.ts'
+import { startBroker, type Broker, type Manifest, type Ref, type Sink } from './broker/index.ts'
+import { openCloud } from './cloud.ts'
+import { embeddedCluster, realCluster, type LocalCluster } from './cluster.ts'
+import { keepComputeHosts } from './compute-hosts.ts'
+import { loadClusterAgent, loadDocuments, loadForeignCrds, loadFunctions, type Loaded } from './load.ts'
+import { openState } from './state.ts'
+import { functionBehind, objectsOf, workloadOf, type Workload } from './workload.ts'
 
 export interface PlatformOptions {
   /** A real cluster in place of the embedded API. */
   kubeconfig?: string
+  /** A real OpenStack in place of the embedded one: a name of clouds.yaml, or `env` for the OS_* variables. */
+  osCloud?: string
   /** A file that keeps objects and events over restarts. */
   state?: string
   /** Of the embedded API. */
   port?: number
   functions?: string[]
+  /** Where the wiring is, in place of knative/. */
+  knative?: string
   logs: DestinationStream
-  logLevel?: string
+  logLevel?: RuntimeConfig['logLevel']
 }
 
 export interface LocalPlatform {
   /** Undefined when the cluster is a real one. */
   apiUrl?: string
   kubeconfig: string
+  cloud: string
   broker: Broker
   functions: string[]
+  /** Where functions answer requests that are no events. */
+  doors: ReadonlyMap<string, { url: string; paths: string[] }>
   close(): Promise<void>
 }
 
@@ -47,29 +55,6 @@ class Closers {
   }
 }
 
-async function embeddedApi(options: PlatformOptions, state: StateStore | undefined, closers: Closers) {
-  const crds = (await loadDocuments('crds')).map(({ doc }) => doc as object)
-  const { port } = options
-  const api = await startKubeApi({ crds, ...(port !== undefined && { port }), ...(state && { state }) })
-  closers.add(() => api.close())
-  const folder = options.state === undefined ? await mkdtemp(join(tmpdir(), 'drover-')) : undefined
-  if (folder !== undefined) closers.add(() => rm(folder, { recursive: true }))
-  const kubeconfig = folder === undefined ? `${options.state}.kubeconfig` : join(folder, 'kubeconfig')
-  await api.writeKubeconfig(kubeconfig)
-  return { kubeconfig, apiUrl: api.url }
-}
-
-/** Asked once before anything starts, so that a wrong file or an absent server is one clear line. */
-async function realApi(kubeconfig: string) {
-  const kube = await connect({ manager: 'drover-local', kubeconfig })
-  try {
-    await kube.health()
-  } finally {
-    kube.close()
-  }
-  return { kubeconfig }
-}
-
 export async function startPlatform(options: PlatformOptions): Promise<LocalPlatform> {
   const closers = new Closers()
   try {
@@ -80,50 +65,112 @@ export async function startPlatform(options: PlatformOptions): Promise<LocalPlat
   }
 }
 
+interface Startable {
+  fn: DroverFunction
+  workload: Workload
+}
+
+/** Those that have all they need; of the others one line each says what is missing. */
+function startable({ functions, broken }: Loaded, manifests: readonly Manifest[], env: Env, log: Logger): Startable[] {
+  const leaveOut = (name: string, why: string): void => log.error(`the function ${name} is left out: ${why}`)
+  for (const { name, err } of broken) leaveOut(name, (err as Error).message)
+  return functions.flatMap(fn => {
+    const workload = workloadOf(manifests, 'Service', fn.name)
+    if (!workload) return leaveOut(fn.name, 'no Service in knative/ has its name') ?? []
+    try {
+      readConfig(fn.config, { env: { ...workload.env, ...env } })
+      return [{ fn, workload }]
+    } catch (err) {
+      if (!(err instanceof ConfigError)) throw err
+      return leaveOut(fn.name, err.message) ?? []
+    }
+  })
+}
+
 async function start(options: PlatformOptions, closers: Closers): Promise<LocalPlatform> {
   const { logs, logLevel = 'info' } = options
+  const log = createLog({ name: 'platform', level: logLevel, to: logs })
   const state = options.state === undefined ? undefined : openState(options.state)
   if (state) closers.add(() => state.close())
-  const [functions, manifests, clusterAgent] = await Promise.all([
+  const [loaded, manifests, clusterAgent, cloud] = await Promise.all([
     loadFunctions(options.functions),
-    loadDocuments('knative'),
-    loadClusterAgent()
+    loadDocuments(options.knative ?? 'knative'),
+    loadClusterAgent(),
+    openCloud(options.osCloud)
   ])
-  const { kubeconfig, ...embedded } =
-    options.kubeconfig === undefined ? await embeddedApi(options, state, closers) : await realApi(options.kubeconfig)
+  closers.add(() => cloud.close())
+  const functions = startable(loaded, manifests, cloud.env, log)
+  const running = new Set(functions.map(({ fn }) => fn.name))
+  const doors: Map<string, { url: string; paths: string[] }> = new Map()
+  const cluster = options.kubeconfig === undefined ? await embedded() : await realCluster(options.kubeconfig)
+  closers.add(() => cluster.close())
 
   const services = new Map<string, Service>()
-  const log = createLog({ name: 'broker', level: logLevel, to: logs })
-  const wired = new Set(functions.map(({ name }) => name))
   const broker = await startBroker({
     manifests,
     namespace: 'drover',
-    resolve: ref => sinkOf(ref, wired, services),
-    log,
+    resolve: ref => sinkOf(ref, running, services),
+    log: createLog({ name: 'broker', level: logLevel, to: logs }),
     ...(state && { state })
   })
   closers.add(() => broker.close())
-  for (const fn of functions) {
-    const env = environmentOf(manifests, broker, 'Service', fn.name, kubeconfig)
-    const runtime = { ...readConfig(RuntimeConfig, { env }), logLevel: logLevel as RuntimeConfig['logLevel'] }
-    const service = startService(fn, runtime, { env, logs })
+  for (const { fn, workload } of functions) {
+    const env = { ...(await environment(workload, broker, cluster)), ...cloud.env }
+    const service = startService(fn, { ...readConfig(RuntimeConfig, { env }), logLevel }, { env, logs })
     services.set(fn.name, service)
     closers.add(() => service.close())
+    const paths = Object.keys(fn.routes ?? {})
+    if (paths.length === 0) continue
+    const edge = await routeEdge(createServer({ requestTimeout: 30_000 }), service, 0, '127.0.0.1')
+    closers.add(() => edge.drain())
+    doors.set(fn.name, { url: `http://127.0.0.1:${edge.port}`, paths })
   }
-  const env = {
-    ...environmentOf(manifests, broker, 'Deployment', 'cluster-agent', kubeconfig),
-    PORT: '0',
-    HOST: '127.0.0.1',
-    LOG_LEVEL: logLevel
-  }
-  const agent = await startAgent(clusterAgent, { env, logs })
+  const agentWorkload = workloadOf(manifests, 'Deployment', 'cluster-agent')
+  if (!agentWorkload) throw new Error(`${options.knative ?? 'knative'}/ has no Deployment cluster-agent`)
+  const local = { PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: logLevel }
+  const agent = await startAgent(clusterAgent, {
+    env: { ...(await environment(agentWorkload, broker, cluster)), ...local },
+    logs
+  })
   closers.add(() => agent.close())
-  return { ...embedded, kubeconfig, broker, functions: functions.map(({ name }) => name), close: () => closers.close() }
+  if (cloud.fake) {
+    const hosts = await keepComputeHosts(cluster.kubeconfig, cloud.fake, err => log.error({ err }, 'compute hosts'))
+    closers.add(() => hosts.close())
+  }
+  const { url, kubeconfig } = cluster
+  return {
+    ...(url !== undefined && { apiUrl: url }),
+    kubeconfig,
+    cloud: cloud.name,
+    broker,
+    functions: [...running],
+    doors,
+    close: () => closers.close()
+  }
+
+  async function embedded(): Promise<LocalCluster> {
+    const [own, foreign] = await Promise.all([loadDocuments('crds'), loadForeignCrds()])
+    const objects = [...own.map(({ doc }) => doc as object), ...foreign, ...objectsOf(manifests, running)]
+    const { port } = options
+    return embeddedCluster(options.state, {
+      objects,
+      resolveService: service => doors.get(functionBehind(manifests, service) ?? '')?.url,
+      onFault: err => log.error({ err }, 'the embedded API failed'),
+      ...(port !== undefined && { port }),
+      ...(state && { state })
+    })
+  }
 }
 
-function sinkOf(ref: Ref, wired: ReadonlySet<string>, services: ReadonlyMap<string, Service>): Sink | undefined {
+/** What the manifest states, the broker's address by its SinkBinding, and the cluster to work on. */
+async function environment(workload: Workload, broker: Broker, cluster: LocalCluster): Promise<Env> {
+  const { K_SINK } = broker.sinkFor(workload) ?? {}
+  return { ...workload.env, ...(K_SINK && { K_SINK }), KUBECONFIG: await cluster.kubeconfigOf(workload) }
+}
+
+function sinkOf(ref: Ref, running: ReadonlySet<string>, services: ReadonlyMap<string, Service>): Sink | undefined {
   if ('uri' in ref) return { url: ref.uri }
-  if (!wired.has(ref.name)) return undefined
+  if (!running.has(ref.name)) return undefined
   return {
     deliver: async ({ headers, body }) =>
       services.get(ref.name)?.receive({ headers, body }) ?? { status: 503, body: 'not started yet' }

@@ -1,25 +1,64 @@
-// What a workload of knative/ finds in its environment when it runs here.
+// What knative/ says of a workload, as far as it has a meaning here.
 import type { Env } from '../runtime/config.ts'
-import type { Broker, Manifest } from './broker/index.ts'
+import type { Manifest } from './broker/index.ts'
 
-interface Workload {
-  kind: string
-  metadata: { name: string; namespace: string }
-  spec: { template: { spec: { containers: Array<{ env?: Array<{ name: string; value?: string }> }> } } }
+interface Document {
+  apiVersion?: string
+  kind?: string
+  metadata: { name: string; namespace?: string }
+  spec: {
+    selector?: Record<string, string>
+    template?: {
+      spec: { serviceAccountName?: string; containers: Array<{ env?: Array<{ name: string; value?: string }> }> }
+    }
+  }
+  webhooks?: Array<{ clientConfig: { service?: { namespace: string; name: string } } }>
 }
 
-/** The variables of its manifest, the broker's address by its SinkBinding, and the cluster to work on. Fields of a pod have no meaning here. */
-export function environmentOf(
+export interface Workload {
+  kind: string
+  name: string
+  namespace: string
+  serviceAccount: string | undefined
+  /** The variables with a value. Fields of a pod and keys of Secrets have no meaning here. */
+  env: Env
+}
+
+const documents = (manifests: readonly Manifest[]): Document[] => manifests.map(({ doc }) => doc as Document)
+
+export function workloadOf(manifests: readonly Manifest[], kind: string, name: string): Workload | undefined {
+  const found = documents(manifests).find(
+    ({ kind: of, metadata, spec }) => of === kind && metadata.name === name && spec.template !== undefined
+  )
+  const pod = found?.spec.template?.spec
+  if (!found || !pod) return undefined
+  const stated = pod.containers[0]?.env ?? []
+  return {
+    kind,
+    name,
+    namespace: found.metadata.namespace ?? 'default',
+    serviceAccount: pod.serviceAccountName,
+    env: Object.fromEntries(stated.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])))
+  }
+}
+
+/** The function behind a Service: it selects the pods of the Knative Service of that name. */
+export function functionBehind(
   manifests: readonly Manifest[],
-  broker: Broker,
-  kind: string,
-  name: string,
-  kubeconfig: string
-): Env {
-  const workload = manifests.map(({ doc }) => doc as Workload).find(doc => doc.kind === kind && doc.metadata.name === name)
-  if (!workload) throw new Error(`knative/ has no ${kind} ${name}`)
-  const stated = workload.spec.template.spec.containers[0]?.env ?? []
-  const given = stated.flatMap(variable => (variable.value === undefined ? [] : [[variable.name, variable.value]]))
-  const { K_SINK } = broker.sinkFor({ kind, ...workload.metadata }) ?? {}
-  return { ...Object.fromEntries(given), ...(K_SINK && { K_SINK }), KUBECONFIG: kubeconfig }
+  { namespace, name }: { namespace: string; name: string }
+): string | undefined {
+  const service = documents(manifests).find(
+    ({ apiVersion, kind, metadata }) =>
+      apiVersion === 'v1' && kind === 'Service' && metadata.name === name && metadata.namespace === namespace
+  )
+  return service?.spec.selector?.['serving.knative.dev/service']
+}
+
+const processes = new Set(['Deployment', 'DaemonSet', 'StatefulSet', 'Job'])
+
+/** What of knative/ the embedded API is to hold: accounts, roles, webhooks that somebody answers. Nothing that would run elsewhere. */
+export function objectsOf(manifests: readonly Manifest[], running: ReadonlySet<string>): object[] {
+  const answered = ({ webhooks = [] }: Document): boolean =>
+    webhooks.every(({ clientConfig: { service } }) => !service || running.has(functionBehind(manifests, service) ?? ''))
+  return documents(manifests).filter(document => !processes.has(document.kind ?? '') && answered(document))
 }

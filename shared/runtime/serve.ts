@@ -6,7 +6,7 @@ import { httpEdge } from './http-edge.ts'
 import type { Logger } from './log.ts'
 import { RuntimeConfig } from './runtime-config.ts'
 import type { Service } from './service.ts'
-import type { TlsEdge } from './tls-edge.ts'
+import type { RouteEdge } from './route-edge.ts'
 
 /** A function, or how to load it: `() => import('./handler.ts')` lets the port open before the handler is loaded. */
 export type Source = DroverFunction | (() => Promise<{ default: DroverFunction }>)
@@ -39,9 +39,10 @@ export async function serve(source: Source, { env, ...overrides }: ServeOptions 
     const service = startService(fn, config, { env })
     const tls = await openTls(service, config)
     starting.resolve(service)
-    service.log.info({ url, tlsUrl: tls?.url }, 'listening')
+    const tlsUrl = tls && `https://127.0.0.1:${tls.port}`
+    service.log.info({ url, tlsUrl }, 'listening')
     const close = () => Promise.all([drain(), tls?.drain()]).then(service.close)
-    return { url, ...(tls && { tlsUrl: tls.url }), graceMs: config.grace, log: service.log, close }
+    return { url, ...(tlsUrl !== undefined && { tlsUrl }), graceMs: config.grace, log: service.log, close }
   } catch (error) {
     starting.reject(error)
     await app.close()
@@ -49,7 +50,7 @@ export async function serve(source: Source, { env, ...overrides }: ServeOptions 
   }
 }
 
-async function openTls(service: Service, { tlsPort, host, tlsDir, tlsRenew }: RuntimeConfig): Promise<TlsEdge | undefined> {
+async function openTls(service: Service, { tlsPort, host, tlsDir, tlsRenew }: RuntimeConfig): Promise<RouteEdge | undefined> {
   if (tlsPort === undefined) return undefined
   const { tlsEdge } = await import('./tls-edge.ts')
   return tlsEdge(service, { port: tlsPort, host, dir: tlsDir, renewMs: tlsRenew })

@@ -1,15 +1,9 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { routeEdge, type RouteEdge } from './route-edge.ts'
 import type { Service } from './service.ts'
-
-export interface TlsEdge {
-  url: string
-  /** Refuses what comes, waits for what runs. */
-  drain: () => Promise<void>
-}
 
 export interface TlsEdgeOptions {
   port: number
@@ -29,19 +23,11 @@ async function readPair(dir: string): Promise<{ cert: string; key: string }> {
 }
 
 /** A second port for the routes alone, over TLS: the API server calls webhooks in no other way. */
-export async function tlsEdge({ route, log }: Service, { port, host, dir, renewMs }: TlsEdgeOptions): Promise<TlsEdge> {
+export async function tlsEdge(service: Service, { port, host, dir, renewMs }: TlsEdgeOptions): Promise<RouteEdge> {
+  const { log } = service
   let pair = await readPair(dir)
-  const stopping = new AbortController()
-  const running = new Set<Promise<void>>()
-  const server = createServer({ ...pair, requestTimeout: 30_000 }, (request, response) => {
-    const answered = route(request.method ?? 'GET', request.url ?? '/')?.(request, response, stopping.signal)
-    if (answered) {
-      running.add(answered)
-      void answered.finally(() => running.delete(answered))
-    } else response.writeHead(404).end()
-  })
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
-
+  const server = createServer({ ...pair, requestTimeout: 30_000 })
+  const edge = await routeEdge(server, service, port, host)
   const renew = async (): Promise<void> => {
     const found = await readPair(dir)
     if (found.cert === pair.cert && found.key === pair.key) return
@@ -53,14 +39,10 @@ export async function tlsEdge({ route, log }: Service, { port, host, dir, renewM
   const timer = setInterval(() => renew().catch((err: unknown) => log.warn({ err }, 'the new certificate is unusable')), renewMs)
   timer.unref()
   return {
-    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async drain() {
+    port: edge.port,
+    drain() {
       clearInterval(timer)
-      stopping.abort()
-      const closed = new Promise(resolve => server.close(resolve))
-      await Promise.all(running)
-      server.closeAllConnections()
-      await closed
+      return edge.drain()
     }
   }
 }

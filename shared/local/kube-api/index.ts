@@ -11,9 +11,11 @@ import { bootstrap } from './bootstrap.ts'
 import { builtins } from './builtins.ts'
 import { makeCertificate } from './certificate.ts'
 import type { Cluster } from './cluster.ts'
-import { installCrds, serveCrds } from './crds.ts'
+import { serveCrds } from './crds.ts'
 import { startCollector } from './gc.ts'
 import { handle, NoPage } from './handle.ts'
+import { install } from './install.ts'
+import { notFound } from './status.ts'
 import { startNamespaces } from './namespaces.ts'
 import { Registry } from './resource.ts'
 import { Store } from './store.ts'
@@ -24,8 +26,8 @@ import type { ResolveService } from './webhook-call.ts'
 export interface KubeApiOptions {
   /** 0, the default, takes a free one. */
   port?: number
-  /** CustomResourceDefinition documents. */
-  crds?: object[]
+  /** What is there from the start: CustomResourceDefinitions, and whatever else. */
+  objects?: readonly object[]
   /** Who answers for a Service that a webhook names. */
   resolveService?: ResolveService
   state?: StateStore
@@ -41,14 +43,13 @@ export interface KubeApi {
   token: string
   /** The certificate that clients have to trust, PEM. */
   ca: string
-  kubeconfig: object
-  /** Readable by the owner only. */
-  writeKubeconfig(path: string): Promise<void>
+  /** The administrator's, or a service account's. Readable by the owner only. */
+  writeKubeconfig(path: string, account?: { namespace: string; name: string }): Promise<void>
   close(): Promise<void>
 }
 
 export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeApi> {
-  const { port = 0, crds = [], state, clock = () => new Date(), historySize = 5000 } = options
+  const { port = 0, objects = [], state, clock = () => new Date(), historySize = 5000 } = options
   const onFault = options.onFault ?? ((err: unknown) => console.error(err))
   const { certificate, key } = await makeCertificate(clock())
   const store = new Store(historySize, state && sqliteBacking(state))
@@ -60,7 +61,7 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
   serveCrds(cluster)
   startCollector(cluster, onFault)
   startNamespaces(cluster)
-  await installCrds(cluster, crds)
+  await install(cluster, objects)
   store.forgetHistory()
 
   const token = secret(state, 'admin-token')
@@ -74,13 +75,17 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
   server.keepAliveTimeout = 60_000
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const config = kubeconfig(url, certificate, token)
+  const tokenOf = ({ namespace, name }: { namespace: string; name: string }): string => {
+    const account = store.get('/serviceaccounts', namespace, name)
+    if (!account) throw notFound({ group: '', plural: 'serviceaccounts', kind: 'ServiceAccount' }, name)
+    return identities.issue(account, { expirationSeconds: 365 * 86_400 }).token
+  }
   return {
     url,
     token,
     ca: certificate,
-    kubeconfig: config,
-    async writeKubeconfig(path) {
+    async writeKubeconfig(path, account) {
+      const config = kubeconfig(url, certificate, account ? tokenOf(account) : token, account)
       await writeFile(path, stringify(config), { mode: 0o600 })
       await chmod(path, 0o600) // a file that was there keeps its mode otherwise
     },
@@ -101,11 +106,11 @@ function secret(state: StateStore | undefined, name: string): string {
   return made
 }
 
-const kubeconfig = (server: string, ca: string, token: string): object => ({
+const kubeconfig = (server: string, ca: string, token: string, { namespace = 'default', name = 'admin' } = {}): object => ({
   apiVersion: 'v1',
   kind: 'Config',
   clusters: [{ name: 'drover', cluster: { server, 'certificate-authority-data': Buffer.from(ca).toString('base64') } }],
-  users: [{ name: 'admin', user: { token } }],
-  contexts: [{ name: 'drover', context: { cluster: 'drover', user: 'admin', namespace: 'default' } }],
+  users: [{ name, user: { token } }],
+  contexts: [{ name: 'drover', context: { cluster: 'drover', user: name, namespace } }],
   'current-context': 'drover'
 })

@@ -12,8 +12,8 @@ const largestAnswer = 3 * 1024 * 1024
 export type ResolveService = (service: { namespace: string; name: string }) => string | undefined
 
 export interface Caller {
-  ask(webhook: Fields, request: Fields): Promise<Fields>
-  close(): void
+  ask: (webhook: Fields, request: Fields) => Promise<Fields>
+  close: () => void
 }
 
 export function caller(resolve: ResolveService): Caller {

@@ -12,7 +12,7 @@ const group = 'admissionregistration.k8s.io'
 export interface Webhooks {
   mutate: Mutate
   admit: Admit
-  close(): void
+  close: () => void
 }
 
 export function webhooks(cluster: Omit<Cluster, 'admit' | 'mutate'>, resolve: ResolveService): Webhooks {

@@ -1,0 +1,49 @@
+// The cluster to work on: an embedded API, or a real one by its kubeconfig.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect } from '../kube/index.ts'
+import { startKubeApi, type KubeApiOptions } from './kube-api/index.ts'
+import type { Workload } from './workload.ts'
+
+export interface LocalCluster {
+  /** Undefined when the cluster is a real one. */
+  url?: string
+  /** The user's own. */
+  kubeconfig: string
+  /** What a workload connects with: here, as there, it may do no more than the roles of its ServiceAccount say. */
+  kubeconfigOf(workload: Workload): Promise<string>
+  close(): Promise<void>
+}
+
+export async function embeddedCluster(file: string | undefined, options: KubeApiOptions): Promise<LocalCluster> {
+  const api = await startKubeApi(options)
+  const folder = await mkdtemp(join(tmpdir(), 'drover-'))
+  const kubeconfig = file === undefined ? join(folder, 'kubeconfig') : `${file}.kubeconfig`
+  await api.writeKubeconfig(kubeconfig)
+  return {
+    url: api.url,
+    kubeconfig,
+    async kubeconfigOf({ namespace, name, serviceAccount }) {
+      if (serviceAccount === undefined) return kubeconfig
+      const path = join(folder, `${name}.kubeconfig`)
+      await api.writeKubeconfig(path, { namespace, name: serviceAccount })
+      return path
+    },
+    async close() {
+      await api.close()
+      await rm(folder, { recursive: true })
+    }
+  }
+}
+
+/** Asked once before anything starts, so that a wrong file or an absent server is one clear line. */
+export async function realCluster(kubeconfig: string): Promise<LocalCluster> {
+  const kube = await connect({ manager: 'drover-local', kubeconfig })
+  try {
+    await kube.health()
+  } finally {
+    kube.close()
+  }
+  return { kubeconfig, kubeconfigOf: async () => kubeconfig, close: async () => {} }
+}
