@@ -22,7 +22,14 @@ function fact<P extends TProperties>(noun: string, properties: P, summary: strin
   })
 }
 
-const lifecycle = { ...domain, event: Type.String(), detail: Type.String(), state: Type.Optional(Type.String()) }
+// `cause`: who began a stop (by-guest, by-host), as the shutdown before it said
+const lifecycle = {
+  ...domain,
+  event: Type.String(),
+  detail: Type.String(),
+  state: Type.Optional(Type.String()),
+  cause: Type.Optional(Type.String())
+}
 
 export const domainChanged = fact(
   'domain.changed',

@@ -1,0 +1,121 @@
+// The host beside libvirt: units, the shutdown lock, the facts of the operating system
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Wiring } from '../agent.ts'
+import { shutdownGuard, type ShutdownGuard } from '../work/shutdown.ts'
+import { withBus, type Bus } from './bus.ts'
+import { inhibitor } from './inhibitor.ts'
+import { logind } from './logind.ts'
+import { readOperatingSystem } from './os.ts'
+import { systemd, type Systemd } from './systemd.ts'
+
+export interface HostPart {
+  run: () => Promise<void>
+  /** Resolves when nothing speaks against a connection to libvirt (NA-11). */
+  mayConnect: (signal: AbortSignal) => Promise<void>
+  systemd: () => Systemd | undefined
+  refreshOs: () => Promise<void>
+  guard: ShutdownGuard
+  close: () => void
+}
+
+const down = new Set(['inactive', 'failed', 'deactivating'])
+const settleMs = 50
+
+export function followHost(wiring: Wiring): HostPart {
+  const { config, known, log, signal, changed, tell } = wiring
+  let bus: Bus | undefined
+  let manager: Systemd | undefined
+  let looking = false
+  let unitsChanged = Promise.withResolvers<void>()
+  const lock = inhibitor(config.inhibitCommand, config.systemBus, err => {
+    log.error({ err }, 'the shutdown lock')
+    known.problems.set('lock', err.message)
+    changed()
+  })
+  const guard = shutdownGuard({ known, lock, tell, log })
+
+  async function readUnits(): Promise<void> {
+    known.units = (await manager?.units([...new Set([...config.units, config.libvirtUnit])])) ?? []
+    unitsChanged.resolve()
+    unitsChanged = Promise.withResolvers()
+    changed()
+  }
+  /** systemd tells of a change several times; one look is enough. */
+  const lookSoon = (): void => {
+    if (looking) return
+    looking = true
+    sleep(settleMs, undefined, { signal })
+      .then(() => {
+        looking = false
+        return readUnits()
+      })
+      .catch(err => {
+        if (!signal.aborted) log.warn({ err }, 'the units could not be read')
+      })
+  }
+  async function refreshOs(): Promise<void> {
+    known.os = await readOperatingSystem(config.hostRoot, bus)
+    changed()
+  }
+  async function guardShutdown(on: Bus): Promise<void> {
+    try {
+      const { maxDelaySeconds } = await logind(on, guard.heard)
+      known.problems.delete('lock')
+      await guard.connected(maxDelaySeconds)
+      if (maxDelaySeconds * 1000 < config.expectedDrain)
+        known.problems.set('budget', `a shutdown can be held back for ${maxDelaySeconds} s only; a drain takes longer`)
+      else known.problems.delete('budget')
+    } catch (err) {
+      log.warn({ err }, 'logind cannot be reached: a shutdown is not held back')
+      known.problems.set('lock', `a shutdown is not held back: ${(err as Error).message}`)
+    }
+  }
+  const lost = (reason: string): void => {
+    ;[bus, manager] = [undefined, undefined]
+    known.problems.set('bus', `the system bus: ${reason}`)
+    known.units = known.units.map(unit => ({ ...unit, active: 'unknown' }))
+    unitsChanged.resolve()
+    unitsChanged = Promise.withResolvers()
+    changed()
+  }
+  const overBus = (): Promise<void> =>
+    withBus({ address: config.systemBus, signal, log, lost }, async opened => {
+      manager = await systemd(opened, lookSoon)
+      bus = opened
+      known.problems.delete('bus')
+      await guardShutdown(opened)
+      await readUnits()
+      await refreshOs()
+    })
+  const unitDown = (): boolean =>
+    known.units.some(({ name, active, load }) => name === config.libvirtUnit && load !== 'not-found' && down.has(active))
+
+  return {
+    guard,
+    refreshOs,
+    systemd: () => manager,
+    close: () => guard.close(),
+    async mayConnect(stop) {
+      while (unitDown() && !stop.aborted) {
+        known.connection = {
+          type: 'LibVirtConnection',
+          status: 'False',
+          reason: 'LibVirtServiceNotRunning',
+          message: `${config.libvirtUnit} is not running`
+        }
+        changed()
+        await Promise.race([
+          unitsChanged.promise,
+          new Promise<void>(resolve => stop.addEventListener('abort', () => resolve(), { once: true }))
+        ])
+      }
+      stop.throwIfAborted()
+    },
+    async run() {
+      await refreshOs()
+      const timer = setInterval(() => void refreshOs(), config.fullCheck)
+      signal.addEventListener('abort', () => clearInterval(timer), { once: true })
+      if (config.systemBus !== 'none') await overBus()
+    }
+  }
+}

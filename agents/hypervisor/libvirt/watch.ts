@@ -1,0 +1,162 @@
+// Facts from libvirt: one session for each connection, and each session subscribes first, then lists, then listens (NA-7…10).
+import { connect, LibvirtError, reconnecting, type Domain, type DomainEvent, type Libvirt } from 'node-libvirt'
+import type { Logger } from 'pino'
+import { Channel } from './channel.ts'
+import type { DomainRead, Fact } from './fact.ts'
+import { Moves } from './moves.ts'
+import { readDomain, readLink } from './read.ts'
+
+export interface WatchOptions {
+  uri: string
+  /** Resolves when a connection may be tried: not while the unit is known to be down (NA-11). */
+  mayConnect: (signal: AbortSignal) => Promise<void>
+  /** Told when somebody wants everything read again. */
+  onLook: (look: () => void) => void
+  nextEpoch: () => number
+  clock: () => Date
+  log: Logger
+  signal: AbortSignal
+  fullCheckMs: number
+  sampleMs?: (sample: number) => number
+}
+
+/** Those of ha.md §2. Which of them are told is chosen elsewhere; the agent itself needs them all. */
+export const watched = [
+  'lifecycle',
+  'reboot',
+  'watchdog',
+  'io-error',
+  'io-error-reason',
+  'control-error',
+  'agent-lifecycle',
+  'migration-iteration',
+  'job-completed',
+  'memory-failure'
+] as const
+
+const queued = 10_000
+const ahead = 100
+
+export async function* watch(options: WatchOptions): AsyncGenerator<Fact> {
+  const { uri, mayConnect, signal, log } = options
+  const channel = new Channel<Fact>()
+  const dial = async () => {
+    await mayConnect(signal)
+    return connect(uri, { signal })
+  }
+  const sessions = async () => {
+    const onFailure = (err: LibvirtError, failures: number) => {
+      if (failures === 1) log.warn({ err }, 'libvirt cannot be reached')
+      channel.push({ kind: 'unreachable', reason: 'ConnectFailed', message: err.message })
+    }
+    // whatever a connection fails by may pass: a certificate is renewed, a rule is changed
+    for await (const virt of reconnecting(dial, { signal, onFailure, shouldRetry: () => true }))
+      await session(virt, options, channel)
+  }
+  sessions().then(
+    () => channel.end(),
+    err => channel.end(signal.aborted ? undefined : err)
+  )
+  yield* channel
+}
+
+async function session(virt: Libvirt, options: WatchOptions, channel: Channel<Fact>): Promise<void> {
+  const { nextEpoch, signal, log, clock, onLook, fullCheckMs, sampleMs } = options
+  const epoch = nextEpoch()
+  const tell = (fact: Fact) => channel.push(fact)
+  const logDomain = (err: Error, domain: Domain) => log.warn({ err, domain: domain.uuid }, 'a domain could not be read')
+  const moves = new Moves({ virt, epoch, clock, tell, log: logDomain, ...(sampleMs && { intervalMs: sampleMs }) })
+  const reader = domainReader(virt, epoch, tell, logDomain)
+  const stop = () => void virt.close()
+  signal.addEventListener('abort', stop)
+  try {
+    const events = await virt.subscribe(watched, { capacity: queued })
+    tell({ kind: 'connected', epoch, link: await readLink(virt) })
+    tell({ kind: 'snapshot', epoch, domains: await readAll(virt, logDomain, moves) })
+    const { again, touch } = lister(virt, epoch, tell, logDomain)
+    onLook(again)
+    const timer = setInterval(again, fullCheckMs)
+    try {
+      for await (const told of events) {
+        if (told.kind === 'overflow') {
+          tell({ kind: 'overflow', epoch, dropped: told.dropped })
+          again()
+        } else if (told.kind === 'undecodable') {
+          log.error({ err: told.error, expected: told.expected }, 'an event could not be read')
+          again()
+        } else {
+          touch(told.domain)
+          tell({ kind: 'event', epoch, at: clock(), event: told })
+          moves.see(told)
+          if (mayChange(told)) reader(told.domain)
+        }
+        await channel.room(ahead) // the queue behind it is bounded, and says so when it overflows
+      }
+    } finally {
+      clearInterval(timer)
+    }
+    if (!signal.aborted) tell({ kind: 'lost', epoch, message: 'the connection ended' })
+  } catch (err) {
+    if (!(err instanceof LibvirtError)) throw err
+    if (!signal.aborted) tell({ kind: 'lost', epoch, message: err.message })
+  } finally {
+    moves.close()
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+const mayChange = (event: DomainEvent): boolean =>
+  event.kind === 'lifecycle' || event.kind === 'reboot' || event.kind === 'balloon-change'
+
+async function readAll(virt: Libvirt, log: (err: Error, domain: Domain) => void, moves?: Moves): Promise<DomainRead[]> {
+  const domains = await virt.domains()
+  const reads = await Promise.all(domains.map(domain => readDomain(virt, domain, err => log(err, domain))))
+  if (moves) for (const domain of domains) if (domain.id >= 0) void moves.look(domain)
+  return reads.filter(read => read !== undefined)
+}
+
+/** Lists everything again, one listing at a time. A listing that failed changes nothing (NA-9). */
+function lister(virt: Libvirt, epoch: number, tell: (fact: Fact) => void, log: (err: Error, domain: Domain) => void) {
+  let touched: Set<string> | undefined
+  let wanted = false
+  const run = async (): Promise<void> => {
+    do {
+      wanted = false
+      touched = new Set()
+      const domains = await readAll(virt, log)
+      tell({ kind: 'snapshot', epoch, domains, except: touched })
+    } while (wanted)
+  }
+  return {
+    touch: (domain: Domain) => touched?.add(domain.uuid),
+    again: (): void => {
+      wanted = true
+      if (touched !== undefined) return
+      run()
+        .catch(err => {
+          if (!(err instanceof LibvirtError)) throw err
+        })
+        .finally(() => (touched = undefined))
+    }
+  }
+}
+
+/** Reads a domain after its event, one read at a time for each: a later event makes it read once more, so the last word is the newest. */
+function domainReader(virt: Libvirt, epoch: number, tell: (fact: Fact) => void, log: (err: Error, domain: Domain) => void) {
+  const busy = new Map<string, boolean>()
+  const run = async (domain: Domain): Promise<void> => {
+    do {
+      busy.set(domain.uuid, false)
+      const read = await readDomain(virt, domain, err => log(err, domain))
+      if (busy.get(domain.uuid) === false) tell({ kind: 'domain', epoch, id: domain.uuid, read })
+    } while (busy.get(domain.uuid) === true)
+    busy.delete(domain.uuid)
+  }
+  return (domain: Domain): void => {
+    if (busy.has(domain.uuid)) return void busy.set(domain.uuid, true)
+    run(domain).catch(err => {
+      busy.delete(domain.uuid) // the connection is gone: the next one lists everything
+      if (!(err instanceof LibvirtError)) throw err
+    })
+  }
+}

@@ -1,0 +1,78 @@
+// The agent's own fields of Hypervisor.status (spec §1.3). Pure. What this process has not learned yet is kept as it was written before: an
+// apply that leaves a field out would delete it, and a host whose libvirt is away has not lost its servers (NA-9).
+import { conditionSet } from '../../../shared/kube/conditions.ts'
+import type { Hypervisor } from '../../../shared/schema/hypervisor.ts'
+import type { Known } from '../known.ts'
+import { amounts, unplaced } from './amounts.ts'
+import { unitVerdicts } from './units.ts'
+
+type Status = NonNullable<Hypervisor['status']>
+
+const ours = [
+  'libVirtVersion',
+  'hypervisorVersion',
+  'operatingSystem',
+  'updateStatus',
+  'instances',
+  'numInstances',
+  'capabilities',
+  'domainCapabilities',
+  'allocation',
+  'capacity',
+  'effectiveCapacity',
+  'cells'
+] as const
+const ourConditions = new Set(['LibVirtConnection', 'OperatingSystemUpdate', 'TLSCertificateInstalled'])
+
+export function statusOf(known: Known, live: Hypervisor, now: Date): Partial<Status> {
+  const before: Partial<Status> = live.status ?? {}
+  const kept = Object.fromEntries(ours.flatMap(name => (before[name] === undefined ? [] : [[name, before[name]]])))
+  return {
+    ...kept,
+    numInstances: before.numInstances ?? 0,
+    ...linkFields(known),
+    ...(known.domains && instances(known)),
+    ...(known.link?.host && amounts(known, live.spec?.overcommit ?? {})),
+    ...(known.os && { operatingSystem: known.os }),
+    ...(known.update && { updateStatus: known.update.status }),
+    agent: agentFields(known),
+    conditions: conditions(known, live, now)
+  }
+}
+
+const linkFields = ({ link }: Known) => ({
+  ...(link?.libvirtVersion && { libVirtVersion: link.libvirtVersion }),
+  ...(link?.hypervisorVersion && { hypervisorVersion: link.hypervisorVersion }),
+  ...(link?.domainCapabilities && { domainCapabilities: link.domainCapabilities })
+})
+
+function instances({ domains = new Map() }: Known) {
+  const list = [...domains.values()].map(({ id, name, active, state, since }) => ({ id, name, active, state, since }))
+  return { instances: list, numInstances: list.length }
+}
+
+export function agentFields(known: Known): NonNullable<Status['agent']> {
+  const { version, bootId, lastHeartbeat, sequence, uptimeSeconds, libvirtUri, shutdownBudgetSeconds } = known
+  return {
+    version,
+    bootId,
+    lastHeartbeat,
+    sequence,
+    uptimeSeconds,
+    libvirtUri,
+    degraded: [...known.problems.values(), ...unplaced(known)].sort(),
+    ...(shutdownBudgetSeconds !== undefined && { shutdownBudgetSeconds })
+  }
+}
+
+function conditions(known: Known, live: Hypervisor, now: Date) {
+  const told = [known.connection, known.update?.condition, known.certificate, ...unitVerdicts(known.units)].filter(
+    verdict => verdict !== undefined
+  )
+  const kept = (live.status?.conditions ?? []).filter(
+    ({ type }) => ourConditions.has(type) && !told.some(verdict => verdict.type === type)
+  )
+  return [...conditionSet(live.status?.conditions, told, now, live.metadata?.generation), ...kept].sort((a, b) =>
+    a.type < b.type ? -1 : 1
+  )
+}
