@@ -2,12 +2,11 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { clusterAgent } from '../../../agents/cluster/agent.ts'
 import handler from '../../../functions/hypervisor/handler.ts'
 import { connect, type Kube, Node, Pod } from '../../../shared/kube/index.ts'
-import { startAgent } from '../../../shared/runtime/agent.ts'
 import { serve } from '../../../shared/runtime/serve.ts'
 import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
+import { startBundle } from '../../runtime/bundled.ts'
 import { eventually } from '../../servers/eventually.ts'
 import { asServiceAccount } from '../../servers/identity.ts'
 import { ownKubernetes } from '../../servers/kubernetes.ts'
@@ -37,7 +36,7 @@ const sink = `http://127.0.0.1:${(broker.address() as AddressInfo).port}`
 
 const env = { KUBECONFIG: kubeconfig, K_SINK: sink, LOG_LEVEL: 'fatal', HOST: '127.0.0.1', PORT: '0' }
 const fn = await serve(handler, { env })
-t.teardown(() => fn.close())
+let url = fn.url
 
 let number = 0
 function post(type: string, name: string, { changed, data }: { changed?: string; data?: object } = {}): Promise<number> {
@@ -51,7 +50,7 @@ function post(type: string, name: string, { changed, data }: { changed?: string;
     ...(changed && { 'ce-changed': changed })
   }
   const body = JSON.stringify(data ?? { apiVersion: 'v1', kind: 'Node', name })
-  return fetch(fn.url, { method: 'POST', headers, body }).then(async response => (await response.arrayBuffer(), response.status))
+  return fetch(url, { method: 'POST', headers, body }).then(async response => (await response.arrayBuffer(), response.status))
 }
 const tick = (speed: 'fast' | 'slow') => post('dev.knative.sources.ping', 'tick', { data: { tick: speed } })
 const nodeChanged = (name: string, changed?: string) => post('io.k8s.node.changed.v1', name, { ...(changed && { changed }) })
@@ -349,20 +348,17 @@ t.test('its role is the smallest that works: nothing was refused, and nothing is
   t.same(await rightsOf(api, 'hypervisor.yaml', 'hypervisor'), { unused: [], refused: [] })
 })
 
-t.test('the whole way: Node → cluster agent → function → Hypervisor', async t => {
-  const agentConfig = await asServiceAccount(t, api, 'cluster-agent.yaml', 'cluster-agent')
-  const agent = await startAgent(clusterAgent, {
-    env: {
-      KUBECONFIG: agentConfig,
-      K_SINK: fn.url,
-      PORT: '0',
-      LOG_LEVEL: 'fatal',
-      LEASE_NAMESPACE: 'drover',
-      POD_NAME: 'one',
-      WATCH_MACHINES: 'false'
-    }
+t.test('the whole way, as it ships: Node → bundle of the cluster agent → bundle of the function → Hypervisor', async t => {
+  await fn.close() // from here on the bundles alone
+  const shipped = await startBundle(t, 'functions/hypervisor/main.ts', { KUBECONFIG: kubeconfig, K_SINK: sink })
+  url = shipped.url
+  const agent = await startBundle(t, 'agents/cluster/main.ts', {
+    KUBECONFIG: await asServiceAccount(t, api, 'cluster-agent.yaml', 'cluster-agent'),
+    K_SINK: url,
+    LEASE_NAMESPACE: 'drover',
+    POD_NAME: 'one',
+    WATCH_MACHINES: 'false'
   })
-  t.teardown(() => agent.close())
   await makeNode('walked', { labels: { [zone]: 'z1' } })
   await eventually('the Hypervisor', async () => (await admin.find(Hypervisor, 'walked'))?.status?.phase)
   await admin.patch(Node, { name: 'walked' }, { metadata: { labels: { [zone]: 'z2' } } })
@@ -374,6 +370,7 @@ t.test('the whole way: Node → cluster agent → function → Hypervisor', asyn
   await api.up()
   await admin.patch(Node, { name: 'walked' }, { metadata: { labels: { [zone]: 'z3' } } })
   await eventually('the newest label', async () => (await stored(admin, 'walked')).metadata.labels?.[zone] === 'z3')
+  t.same(await Promise.all([agent.stop(), shipped.stop()]), [0, 0], 'both stop in order')
 })
 
 t.test('a Hypervisor goes with its Node', async t => {
