@@ -1,0 +1,71 @@
+import t from 'tap'
+import { changeOf, driftIn, isEligible, isSettled, managedAfter, reflect, wantedOf } from '../../../functions/traits/decide.ts'
+import { condition, hypervisor, now } from '../host-life/fixtures.ts'
+
+const done = condition('Onboarding', 'False')
+const well = condition('TraitsUpdated', 'True', 'Succeeded', { observedGeneration: 3 })
+
+void t.test('AG-8: when traits are set', async t => {
+  const eligible = (...[spec, status]: Parameters<typeof hypervisor>) => isEligible(hypervisor(spec, status))
+  t.equal(eligible({}, { conditions: [done] }), true)
+  t.equal(eligible({}, { conditions: [condition('Onboarding', 'True', 'Handover')] }), true)
+  t.equal(eligible({}, { conditions: [condition('Onboarding', 'True', 'Testing')] }), false)
+  t.equal(eligible({}, { conditions: [condition('Onboarding', 'False', 'Aborted')] }), false)
+  t.equal(eligible({}, {}), false)
+  t.equal(eligible({ maintenance: 'termination' }, { conditions: [done] }), false)
+  t.equal(eligible({ lifecycleEnabled: false }, { conditions: [done] }), false)
+  t.equal(eligible({}, { conditions: [done], hypervisorId: '' }), false, 'AG-13')
+})
+
+void t.test('what is wanted', async t => {
+  const wanted = wantedOf(
+    hypervisor({ customTraits: ['CUSTOM_B', 'CUSTOM_A', 'CUSTOM_B', 'CUSTOM_bad', `CUSTOM_${'X'.repeat(249)}`, 'HW_X'] })
+  )
+  t.same(wanted.traits, ['CUSTOM_A', 'CUSTOM_B', 'HW_X'])
+  t.same(wanted.unusable, [`CUSTOM_${'X'.repeat(249)}`, 'CUSTOM_bad'], 'AG-10')
+  t.same(wantedOf(hypervisor({}, { traits: ['CUSTOM_OLD', 'COMPUTE_NODE'] })).managed, ['CUSTOM_OLD'], 'AG-11: adoption')
+  t.same(wantedOf(hypervisor({}, { traits: ['CUSTOM_OLD'], managedTraits: [] })).managed, [])
+})
+
+void t.test('AG-9, AG-11: as sets, and what others put there stays', async t => {
+  const wanted = { traits: ['CUSTOM_A', 'CUSTOM_B'], unusable: [], managed: ['CUSTOM_A', 'CUSTOM_OLD'] }
+  t.same(changeOf(wanted, ['CUSTOM_OLD', 'NOVA', 'CUSTOM_OTHER', 'CUSTOM_A']), {
+    write: ['CUSTOM_A', 'CUSTOM_B', 'CUSTOM_OTHER', 'NOVA'],
+    add: ['CUSTOM_B'],
+    remove: ['CUSTOM_OLD']
+  })
+  t.equal(changeOf(wanted, ['CUSTOM_B', 'NOVA', 'CUSTOM_A']).write, undefined, 'in another order')
+  t.equal(changeOf({ traits: [], unusable: [], managed: [] }, []).write, undefined, 'both sides empty')
+  t.same(managedAfter({ traits: ['CUSTOM_A', 'HW_A', 'HW_B'], unusable: [], managed: [] }, ['HW_B']), ['CUSTOM_A', 'HW_B'])
+})
+
+void t.test('the condition', async t => {
+  const outcome = { traits: ['B', 'A'], managed: [], problems: [], missingProvider: false, findings: [] }
+  t.match(reflect(hypervisor(), outcome, now, true), {
+    traits: ['A', 'B'],
+    managedTraits: [],
+    conditions: [{ type: 'TraitsUpdated', status: 'True', reason: 'Succeeded' }]
+  })
+  t.match(reflect(hypervisor(), { ...outcome, traits: undefined, missingProvider: true }, now, true).conditions, [
+    { reason: 'ProviderMissing' }
+  ])
+  t.notMatch(reflect(hypervisor(), outcome, now, false), { managedTraits: [] }, 'HV-4')
+})
+
+void t.test('drift, and what a listing can prove', async t => {
+  const host = hypervisor(
+    { customTraits: ['CUSTOM_A'] },
+    { conditions: [done, well], traits: ['CUSTOM_A', 'X'], managedTraits: ['CUSTOM_A'] }
+  )
+  t.match(driftIn(host, { write: undefined, add: ['CUSTOM_A'], remove: [] }, 'repaired'), [
+    { kind: 'trait', name: 'CUSTOM_A', actual: 'absent' }
+  ])
+  t.same(driftIn(host, { write: undefined, add: ['CUSTOM_NEW'], remove: [] }, 'repaired'), [], 'newly wanted')
+  t.equal(isSettled(host), true)
+  t.equal(isSettled({ ...host, metadata: { ...host.metadata, generation: 4 } }), false, 'a new spec')
+  t.equal(
+    isSettled(hypervisor({}, { conditions: [done, well], traits: [], managedTraits: ['CUSTOM_GONE'] })),
+    false,
+    'something to take away'
+  )
+})
