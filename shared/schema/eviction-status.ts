@@ -26,7 +26,8 @@ const instance = object(
     finishedAt: dateTime('End of the move'),
     bytes: int64('Bytes moved', { minimum: 0 }),
     ramMb: int64('Memory of the flavor in MiB', { minimum: 0 }),
-    migrationId: text("Nova's migration record")
+    migrationId: text("Nova's migration record"),
+    confirmFailures: int32('How often Nova refused to confirm a cold move', { minimum: 0 })
   },
   { required: ['id', 'state'] }
 )

@@ -1,0 +1,151 @@
+// The only part of a pass with effects: what was decided is asked of Nova, each server for itself (EV-9).
+import type { Cloud, Server } from 'openstack-sdk-lite'
+import { OpenStackError } from 'openstack-sdk-lite'
+import { disabledReason, mayEnable } from '../../shared/openstack/compute-service.ts'
+import type { Listings } from '../../shared/openstack/listings.ts'
+import { atMost } from './at-most.ts'
+import { manager } from './decide.ts'
+import type { Step } from './step.ts'
+import { refusalOf } from './failure.ts'
+import type { Memory } from './memory.ts'
+import type { Start } from './plan.ts'
+import type { Answers } from './reflect.ts'
+import type { Call, Outcome, Refusal, Seen } from './seen.ts'
+
+export interface Hands {
+  cloud: Cloud
+  listings: Listings
+  memory: Memory
+}
+
+const parallel = 16
+const done: Outcome = { ok: true }
+
+export async function act(seen: Seen, step: Step, hands: Hands): Promise<Answers> {
+  const host = await actOnHost(seen, step, hands)
+  const calls = step.calls.flatMap(call => ('server' in call ? [call] : []))
+  const answered = await atMost(parallel, calls, async call => [call.server, await answer(() => ask(call, hands.cloud))] as const)
+  const called = new Map<string, Outcome>(answered)
+  const chosen = await choose(step, hands)
+  const begun = await atMost(parallel, chosen, async one => [one.start.server, await begin(seen, one, hands)] as const)
+  return { started: new Map<string, Outcome>(begun), called, ...(host && { host }) }
+}
+
+interface Chosen {
+  start: Start
+  /** EV-10: read right before the start */
+  read: Outcome
+  fresh: Server | undefined
+}
+
+/**
+ * The first `free` servers of the plan, without two of one server group in flight together (EV-15): Nova could not keep them apart while both are
+ * between two hosts. Groups are learned here, since Nova shows them for single servers only.
+ */
+async function choose({ starts, free, moving }: Step, { cloud, memory }: Hands): Promise<Chosen[]> {
+  const chosen: Chosen[] = []
+  let taken: Set<string> | undefined
+  for (let at = 0; chosen.length < free && at < starts.length;) {
+    const batch = starts.slice(at, at + free - chosen.length)
+    at += batch.length
+    for (const one of await atMost(parallel, batch, start => readAgain(start, cloud))) {
+      const groups = one.fresh?.groups ?? []
+      memory.groups.set(one.start.server, groups)
+      if (groups.length > 0)
+        taken ??= new Set((await atMost(parallel, moving, ({ server }) => groupsOf(server, cloud, memory))).flat())
+      if (groups.some(group => taken?.has(group))) continue
+      for (const group of groups) taken?.add(group)
+      chosen.push(one)
+    }
+  }
+  return chosen
+}
+
+async function readAgain(start: Start, { servers }: Cloud): Promise<Chosen> {
+  let fresh: Server | undefined
+  const read = await answer(async () => {
+    fresh = await servers.get(start.server)
+  })
+  return { start, read, fresh }
+}
+
+async function groupsOf(id: string, cloud: Cloud, { groups }: Memory): Promise<readonly string[]> {
+  const known = groups.get(id)
+  if (known) return known
+  const { fresh } = await readAgain({ server: id, how: 'live', target: undefined, probe: false }, cloud)
+  return fresh?.groups ?? []
+}
+
+/** A refusal or an outage is an outcome; anything else is a fault of ours. */
+async function answer(run: () => Promise<unknown>): Promise<Outcome> {
+  try {
+    await run()
+    return done
+  } catch (err) {
+    if (!(err instanceof OpenStackError)) throw err
+    return refusalOf(err)
+  }
+}
+
+/** EV-2: the host is disabled by whoever empties it, with a mark that tells who that was. */
+async function actOnHost({ eviction, service }: Seen, { calls }: Step, { cloud, listings }: Hands): Promise<Outcome | undefined> {
+  const call = calls.find(({ do: what }) => what === 'disable' || what === 'enable')
+  if (!call || !service) return undefined
+  if (call.do === 'enable' && !mayEnable(service, { takeover: false })) {
+    return { ok: false, kind: 'Denied', message: `Disabled by somebody else: ${service.disabledReason ?? ''}`, maybeDone: false }
+  }
+  const why = disabledReason({ by: manager, why: `eviction=${eviction.metadata.name}: ${eviction.spec.reason}` })
+  const change = call.do === 'enable' ? { status: 'enabled' as const } : { status: 'disabled' as const, disabledReason: why }
+  const outcome = await answer(() => cloud.services.update(service.id, change))
+  listings.forget('services')
+  return outcome
+}
+
+type ServerCall = Extract<Call, { server: string }>
+
+const orders: { [What in ServerCall['do']]: (cloud: Cloud, call: Extract<ServerCall, { do: What }>) => Promise<void> } = {
+  abort: ({ migrations }, { server, record }) => migrations.abort(server, record),
+  force: ({ migrations }, { server, record }) => migrations.forceComplete(server, record),
+  confirm: ({ servers }, { server }) => servers.confirmResize(server),
+  offload: ({ servers }, { server }) => servers.shelveOffload(server),
+  reset: ({ servers }, { server }) => servers.resetState(server, 'active'),
+  resume: ({ servers }, { server }) => servers.resume(server),
+  suspend: ({ servers }, { server }) => servers.suspend(server),
+  live: ({ servers }, { server, target }) => servers.liveMigrate(server, target),
+  cold: ({ servers }, { server, target }) => servers.migrate(server, target),
+  evacuate: ({ servers }, { server, target }) => servers.evacuate(server, target)
+}
+
+const ask = (call: ServerCall, cloud: Cloud): Promise<void> =>
+  (orders[call.do] as (cloud: Cloud, call: ServerCall) => Promise<void>)(cloud, call)
+
+/** Nova's own check of the task keeps two orders for one server from both being taken. */
+async function begin({ host, hypervisor }: Seen, { start, read, fresh }: Chosen, { cloud }: Hands): Promise<Outcome> {
+  const { server, how, target, probe } = start
+  const refuse = (kind: Refusal, message: string): Outcome => ({ ok: false, kind, message, maybeDone: false })
+  if (!read.ok) return refuse(read.kind, read.message)
+  if (!fresh) return refuse('Gone', 'It was deleted meanwhile.')
+  if (fresh.host !== host || (fresh.taskState !== null && how !== 'evacuate')) {
+    return refuse('Transient', `It changed meanwhile: ${fresh.status} on ${fresh.host ?? 'no host'}.`)
+  }
+  if (probe && !(await hasRoom(fresh, hypervisor?.status?.hypervisorId, cloud))) {
+    return refuse('NoCapacity', 'Placement still knows no host with room for it.')
+  }
+  return answer(() => ask({ do: how, server, ...(target && { target }) }, cloud))
+}
+
+/** P11, before a server without a place troubles the scheduler again. When Placement cannot say, Nova is asked. */
+async function hasRoom({ flavor }: Server, own: string | undefined, { allocationCandidates }: Cloud): Promise<boolean> {
+  if (!flavor) return true
+  const required = Object.entries(flavor.extraSpecs).flatMap(([key, value]) =>
+    key.startsWith('trait:') && value === 'required' ? [key.slice(6)] : []
+  )
+  try {
+    const resources = { VCPU: flavor.vcpus, MEMORY_MB: flavor.ramMiB }
+    const found = await allocationCandidates.list({ resources, required, forbidden: ['COMPUTE_STATUS_DISABLED'], limit: 5 })
+    return found.some(({ provider }) => provider !== own)
+  } catch (err) {
+    if (err instanceof OpenStackError) return true
+    throw err
+  }
+}

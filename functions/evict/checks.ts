@@ -1,0 +1,81 @@
+// What must hold before the first move, each answer with its reason (EV-3). Pure.
+import type { Check, Options, Seen } from './seen.ts'
+
+export interface Preflight {
+  checks: Check[]
+  /** the first check that stands in the way */
+  blocking?: Check
+}
+
+const pass = (check: string, message: string): Check => ({ check, result: 'Pass', message })
+const warn = (check: string, message: string): Check => ({ check, result: 'Warn', message })
+const fail = (check: string, message: string): Check => ({ check, result: 'Fail', message })
+
+export function preflight(seen: Seen, nowMs: number, options: Options): Preflight {
+  const checks = [ids(seen), turn(seen), disabled(seen), alive(seen, nowMs, options), inventory(seen), targets(seen)]
+  const blocking = checks.find(({ result }) => result === 'Fail')
+  return { checks, ...(blocking && { blocking }) }
+}
+
+/** EV-1: a host that Nova does not know cannot be emptied, and cannot be called empty either. */
+function ids({ hypervisor, host, service, eviction }: Seen): Check {
+  if (!hypervisor) return fail('ids', `There is no Hypervisor ${eviction.spec.hypervisor}.`)
+  if (!host || !service) return fail('ids', 'Nova has no compute service of this host.')
+  return pass('ids', `Nova knows it as ${host}.`)
+}
+
+/** HV-13: one at a time for a host; a rescue does not wait for a drain. */
+function turn({ eviction, peers }: Seen): Check {
+  const { name, creationTimestamp = '' } = eviction.metadata
+  const evacuates = eviction.spec.mode === 'evacuate'
+  const first = peers.find(
+    peer =>
+      peer.hypervisor === eviction.spec.hypervisor &&
+      (peer.mode === 'evacuate') === evacuates &&
+      (peer.created < creationTimestamp || (peer.created === creationTimestamp && peer.name < name))
+  )
+  const rescue = evacuates
+    ? undefined
+    : peers.find(peer => peer.hypervisor === eviction.spec.hypervisor && peer.mode === 'evacuate')
+  if (rescue) return fail('turn', `The Eviction ${rescue.name} rescues the servers of this host.`)
+  return first
+    ? fail('turn', `The Eviction ${first.name} of the same host is at work.`)
+    : pass('turn', 'No other Eviction of this host is open.')
+}
+
+function disabled({ service }: Seen): Check {
+  if (service?.status === 'disabled') return pass('disabled', `Disabled: ${service.disabledReason ?? 'no reason given'}.`)
+  return fail('disabled', 'The compute service takes new servers.')
+}
+
+/** EV-20: a dead host cannot be drained; whether its servers are rescued is for the ha function to decide. */
+function alive({ eviction, service, hypervisor }: Seen, nowMs: number, { heartbeatStaleMs }: Options): Check {
+  const isUp = service?.state === 'up'
+  if (eviction.spec.mode === 'evacuate') {
+    return isUp
+      ? fail('alive', 'Nova counts the host as up, and would refuse to rescue its servers.')
+      : pass('alive', 'Nova counts the host as down.')
+  }
+  if (!isUp)
+    return fail(
+      'alive',
+      `HostDown: Nova does not hear from the compute service (${service?.state ?? 'unknown'}). See high availability.`
+    )
+  const last = hypervisor?.status?.agent?.lastHeartbeat
+  if (last !== undefined && nowMs - Date.parse(last) > heartbeatStaleMs)
+    return warn('alive', `The agent was last heard at ${last}.`)
+  return pass('alive', 'Nova hears from the compute service.')
+}
+
+/** A server of a cell that does not answer is neither here nor gone. */
+function inventory({ servers }: Seen): Check {
+  const partial = servers.filter(({ partial }) => partial).map(({ id }) => id)
+  if (partial.length > 0) return fail('inventory', `Nova cannot say what these are: ${partial.slice(0, 10).join(', ')}.`)
+  return pass('inventory', `${servers.length} servers are on the host.`)
+}
+
+function targets({ targets }: Seen): Check {
+  return targets.length > 0
+    ? pass('targets', `Enabled, up and in the zone: ${targets.slice(0, 10).join(', ')}${targets.length > 10 ? ' …' : ''}.`)
+    : warn('targets', 'No other host of the zone is enabled and up.')
+}

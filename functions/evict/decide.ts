@@ -1,0 +1,206 @@
+// What to do next for one Eviction, from what was seen (spec/hypervisor.md §4). Pure.
+import { preflight, type Preflight } from './checks.ts'
+import { durationMs } from './duration.ts'
+import type { Judged, Scene } from './judge.ts'
+import { judgeAll, lastSuccess } from './judge-all.ts'
+import { plan, room, traffic, type Candidate } from './plan.ts'
+import { endMs, isOpen } from './records.ts'
+import type { Call, Entry, Options, Seen, Verdict } from './seen.ts'
+import { settle } from './settle.ts'
+import { pollMovingMs, pollWaitingMs, skewMs, type Step } from './step.ts'
+
+export const manager = 'drover-evict'
+
+const finalVerdicts = new Set<Verdict>(['Succeeded', 'SucceededWithExclusions', 'Cancelled', 'Failed', 'HostMissing', 'Planned'])
+const recheckMs = 30_000
+const abandonedMs = 15 * 60_000
+
+/** Ended, and nothing but a new order opens it again. */
+export const isFinal = ({ spec, status }: Seen['eviction']): boolean =>
+  status?.verdict !== undefined && finalVerdicts.has(status.verdict) && (status.retryToken ?? '') === (spec.retryToken ?? '')
+
+const isAnew = ({ spec, status }: Seen['eviction']): boolean =>
+  status?.verdict !== undefined && (status.retryToken ?? '') !== (spec.retryToken ?? '')
+
+export function decide(seen: Seen, nowMs: number, options: Options): Step {
+  const { eviction } = seen
+  const returned = eviction.status?.verdict === 'Succeeded' && seen.servers.length > 0 // HV-46
+  const anew = isAnew(eviction) || returned
+  const startedMs = anew || !eviction.status?.startedAt ? nowMs : Date.parse(eviction.status.startedAt)
+  const checked = preflight(seen, nowMs, options)
+  const step: Step = {
+    phase: 'Preflight',
+    anew,
+    startedMs,
+    preflight: checked,
+    incoming: [],
+    judged: [],
+    calls: [],
+    starts: [],
+    free: 0,
+    moving: [],
+    nextCheckMs: recheckMs
+  }
+  if (!seen.host || !seen.service) return missing(seen, step, nowMs, options)
+  const scene: Scene = { host: seen.host, nowMs, sinceMs: startedMs - skewMs, lastSuccessMs: lastSuccess(eviction.status) }
+  const judged = judgeAll(seen, scene, anew, options)
+  const all: Step = { ...step, judged }
+  if (eviction.spec.dryRun) return planned(seen, all, options)
+  if (checked.blocking && !(eviction.spec.cancel && !isMovingAny(judged)))
+    return blocked(seen, all, checked.blocking, nowMs, options)
+  const settling = settle(seen, all, scene, options)
+  if (settling) return settling
+  return drain(seen, all, scene, options)
+}
+
+/** EV-1: the host may be about to register; after a while it is said to be missing. A host that Nova never had is empty. */
+function missing(seen: Seen, step: Step, nowMs: number, { hostMissingMs }: Options): Step {
+  const { hypervisor } = seen
+  const everKnown =
+    hypervisor?.status?.serviceId !== undefined ||
+    hypervisor?.status?.hypervisorId !== undefined ||
+    hypervisor?.status?.nova?.host !== undefined
+  if (hypervisor && !everKnown) return { ...step, phase: 'Done', verdict: 'Succeeded' }
+  const waitingFor = step.preflight.blocking?.message ?? 'the host'
+  if (nowMs - step.startedMs < hostMissingMs) return { ...step, waitingFor, nextCheckMs: recheckMs }
+  return { ...step, phase: 'Done', verdict: 'HostMissing', waitingFor }
+}
+
+/** EV-3: only told. */
+function planned(seen: Seen, step: Step, options: Options): Step {
+  const { free } = room(seen, { moving: [], queued: 0 }, options)
+  return { ...step, phase: 'Done', verdict: 'Planned', free }
+}
+
+const movingStates = new Set<Entry['state']>(['Queued', 'Migrating', 'Confirming'])
+export const isMovingAny = (judged: readonly Judged[]): boolean => judged.some(({ entry }) => movingStates.has(entry.state))
+
+/** A check stands in the way: nothing new is started; what is under way is still watched (EV-20). */
+function blocked(
+  seen: Seen,
+  step: Step,
+  { check, message }: NonNullable<Preflight['blocking']>,
+  nowMs: number,
+  options: Options
+): Step {
+  const { eviction, service } = seen
+  const phase = eviction.status?.phase === 'Draining' || eviction.status?.phase === 'Verifying' ? 'Draining' : 'Preflight'
+  const waiting: Step = {
+    ...step,
+    phase,
+    calls: confirmations(step.judged),
+    waitingFor: message ?? check,
+    nextCheckMs: isMovingAny(step.judged) ? pollMovingMs : recheckMs
+  }
+  if (check === 'disabled' && !eviction.spec.cancel)
+    return { ...waiting, calls: [...waiting.calls, { do: 'disable' }], nextCheckMs: 0 }
+  if (check === 'turn' && message?.includes('rescues')) return { ...waiting, phase: 'Done', verdict: 'Failed' } // EV-20
+  const silentMs = nowMs - (Date.parse(`${service?.updated ?? ''}Z`) || nowMs)
+  if (
+    check === 'alive' &&
+    eviction.spec.mode !== 'evacuate' &&
+    phase === 'Preflight' &&
+    Math.min(silentMs, nowMs - step.startedMs) > options.hostMissingMs
+  ) {
+    return { ...waiting, phase: 'Done', verdict: 'Failed' }
+  }
+  return waiting
+}
+
+const confirmations = (judged: readonly Judged[]): Call[] => judged.flatMap(({ call }) => (call?.do === 'confirm' ? [call] : []))
+
+function drain(seen: Seen, step: Step, scene: Scene, options: Options): Step {
+  const { eviction } = seen
+  const { cancel, paused, timeout } = eviction.spec
+  const { nowMs, host } = scene
+  const { judged } = step
+  const asked = judged
+    .filter(({ entry }) => entry.state === 'Queued' || (entry.state === 'Migrating' && entry.reason === 'NoRecord'))
+    .map(({ entry }) => entry.id)
+  const now = traffic(seen.records, host, asked)
+  const timedOut = timeout !== undefined && nowMs - step.startedMs >= (durationMs(timeout) ?? Number.POSITIVE_INFINITY)
+  const stopping = Boolean(cancel) || timedOut
+  const candidates = stopping || paused ? [] : judged.flatMap(toCandidate)
+  const { free, limit } = room(seen, now, options)
+  const starts = plan(candidates, seen, now, options)
+  const own = judged.flatMap(({ call }) =>
+    call && (!stopping || call.do === 'confirm' || call.do === 'suspend' || call.do === 'abort') ? [call] : []
+  )
+  const draining: Step = {
+    ...step,
+    phase: 'Draining',
+    calls: own,
+    starts,
+    free,
+    moving: now.moving,
+    nextCheckMs: nextLook(judged, nowMs)
+  }
+  const busy = isMovingAny(judged) || own.length > 0
+  if (stopping)
+    return busy ? { ...draining, waitingFor: 'moves under way to end' } : ended(draining, cancel ? 'Cancelled' : 'Incomplete')
+  if (paused) return { ...draining, waitingFor: 'the pause to end' }
+  const waits = judged.filter(({ entry }) => entry.state === 'Waiting')
+  if (busy || waits.length > 0) return { ...draining, waitingFor: awaited(judged, Math.min(starts.length, free), limit) }
+  const stuck = judged.filter(
+    ({ entry }) => (entry.state === 'Blocked' || entry.state === 'Failed') && entry.reason !== 'Disagreement'
+  )
+  if (stuck.length > 0)
+    return ended(
+      { ...draining, waitingFor: `a person: ${stuck.length} servers cannot be moved`, nextCheckMs: pollWaitingMs },
+      'Incomplete'
+    )
+  return verify(seen, draining, scene, options)
+}
+
+const toCandidate = ({ server, candidate, entry }: Judged): Candidate[] =>
+  server && candidate ? [{ server, how: candidate, entry, noCapacity: entry.reason === 'NoCapacity' }] : []
+
+const ended = (step: Step, verdict: Verdict): Step => ({ ...step, phase: 'Done', verdict, starts: [] })
+
+function awaited(judged: readonly Judged[], starting: number, limit: string): string {
+  const count = (states: readonly Entry['state'][]) => judged.filter(({ entry }) => states.includes(entry.state)).length
+  const moving = count(['Queued', 'Migrating', 'Confirming']) + starting
+  const waiting = judged.filter(({ entry }) => entry.state === 'Waiting')
+  const why = [...new Set(waiting.map(({ entry }) => entry.reason ?? 'Next'))]
+    .filter(reason => reason !== 'Next' && reason !== 'Arrived')
+    .toSorted()
+  return [
+    moving > 0 && `${moving} moves under way`,
+    waiting.length > starting &&
+      `${waiting.length - starting} servers wait${why.length > 0 ? ` (${why.join(', ')})` : ''}; the limit is ${limit}`
+  ]
+    .filter(Boolean)
+    .join('; ')
+}
+
+function nextLook(judged: readonly Judged[], nowMs: number): number {
+  const due = judged.flatMap(({ dueMs }) => (dueMs !== undefined && dueMs > nowMs ? [dueMs - nowMs] : []))
+  return Math.min(isMovingAny(judged) ? pollMovingMs : pollWaitingMs, ...due)
+}
+
+/** EV-23: nobody on the host, nothing on its way to or from it, and both still so a while later. */
+function verify({ eviction, records }: Seen, step: Step, { nowMs }: Scene, { verifyGapMs }: Options): Step {
+  const open = records.filter(isOpen)
+  if (open.length > 0) {
+    const names = open.slice(0, 5).map(({ id, server, status }) => `${id} of ${server} (${status})`)
+    const waiting = { ...step, waitingFor: `migration records to end: ${names.join(', ')}`, nextCheckMs: pollMovingMs }
+    // Nova can leave a record open for good when a host dies in the middle; a person has to look at it
+    const abandoned = open.every(record => nowMs - endMs(record) > abandonedMs)
+    return abandoned ? ended({ ...waiting, nextCheckMs: pollWaitingMs }, 'Incomplete') : waiting
+  }
+  const since = step.anew ? undefined : eviction.status?.emptySince
+  const emptySinceMs = since === undefined ? nowMs : Date.parse(since)
+  const restMs = emptySinceMs + verifyGapMs - nowMs
+  if (since === undefined || restMs > 0) {
+    return {
+      ...step,
+      phase: 'Verifying',
+      emptySinceMs,
+      waitingFor: 'a second look at the empty host',
+      nextCheckMs: since === undefined ? verifyGapMs : restMs
+    }
+  }
+  const excluded = step.judged.some(({ entry }) => entry.state === 'Excluded')
+  const enable: Call[] = eviction.spec.reenable ? [{ do: 'enable' }] : []
+  return { ...ended(step, excluded ? 'SucceededWithExclusions' : 'Succeeded'), emptySinceMs, calls: enable }
+}

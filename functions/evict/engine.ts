@@ -1,0 +1,126 @@
+// Evictions as Kubernetes has them: which are open, one pass over one of them, and what is written and told of it.
+import type { Kube } from '../../shared/kube/index.ts'
+import { KubeError } from '../../shared/kube/errors.ts'
+import type { Platform } from '../../shared/runtime/function.ts'
+import { Eviction } from '../../shared/schema/eviction.ts'
+import { Migration } from '../../shared/schema/migration.ts'
+import { isFinal } from './decide.ts'
+import type { Progress } from './eta.ts'
+import { createFollower, type Followed, type Follower } from './follow.ts'
+import type { Measure } from './metrics.ts'
+import { pass, type PassDeps } from './pass.ts'
+import { zoneOf } from './plan.ts'
+import type { Entry, Peer } from './seen.ts'
+import { newsOf, type News } from './tell.ts'
+
+export interface EngineDeps extends Omit<PassDeps, 'kube' | 'log'>, Pick<Platform, 'emit' | 'log'> {
+  kube: Kube
+  measure: Measure
+  migrationNamespace: string
+}
+
+export interface Engine extends Follower {
+  /** open Evictions, from a list that may be a second old: agents tell of every domain, and most are nobody's business here */
+  open(alsoSucceeded?: boolean): Promise<readonly Eviction[]>
+}
+
+const listAgeMs = 1000
+const inFlight = new Set<Entry['state']>(['Queued', 'Migrating', 'Confirming'])
+
+export function createEngine(deps: EngineDeps): Engine {
+  const { kube, clock, log } = deps
+  let listed: { atMs: number; all: Promise<Eviction[]> } | undefined
+  const telling = new Set<Promise<unknown>>()
+
+  async function open(alsoSucceeded = false): Promise<readonly Eviction[]> {
+    const nowMs = clock().getTime()
+    if (!listed || nowMs - listed.atMs >= listAgeMs) {
+      const asked = { atMs: nowMs, all: kube.list(Eviction).then(({ items }) => items.filter(isWhole)) }
+      listed = asked
+      asked.all.catch(() => {
+        if (listed === asked) listed = undefined
+      })
+    }
+    // HV-46: a host that was called empty is looked at again from time to time
+    return (await listed.all).filter(
+      eviction => !isFinal(eviction) || (alsoSucceeded && eviction.status?.verdict === 'Succeeded')
+    )
+  }
+
+  async function run(name: string): Promise<Followed> {
+    const eviction = await kube.find(Eviction, name)
+    if (!eviction || !isWhole(eviction)) return nothingToDo // EV-25: a deleted one starts nothing more
+    const peers = (await open()).filter(({ metadata }) => metadata.name !== name).map(peerOf)
+    const { status, nextCheckMs } = await pass(eviction, peers, { ...deps, progress: await progressOf(eviction) })
+    const same = isFinal(eviction) && status.verdict === eviction.status?.verdict
+    if (same) return nothingToDo
+    try {
+      await kube.applyStatus(Eviction, { metadata: { name }, status }, { live: eviction })
+    } catch (err) {
+      if (err instanceof KubeError && err.code === 'NotFound') return nothingToDo
+      throw err
+    }
+    listed = undefined
+    deps.measure(eviction.spec.hypervisor, eviction.status, status)
+    tellAll(eviction, newsOf(eviction, status))
+    const moving = new Set((status.instances ?? []).filter(({ state }) => inFlight.has(state)).map(({ id }) => id))
+    return { moving, nextCheckMs: status.verdict === undefined ? nextCheckMs : undefined }
+  }
+
+  /** The status is the record; who listens must not hold up a drain. */
+  function tellAll(eviction: Eviction, { events, happenings }: News): void {
+    const about = { ...eviction, apiVersion: 'kvm.cloud.sap/v1', kind: 'Eviction' }
+    const all = [...events.map(event => deps.emit(event)), ...happenings.map(happening => kube.event(about, happening))]
+    for (const one of all) {
+      const told = one.catch((err: unknown) => log.warn({ err, eviction: eviction.metadata.name }, 'could not be told'))
+      telling.add(told)
+      void told.finally(() => telling.delete(told))
+    }
+  }
+
+  /** EV-26: what the agents say of moves under way. */
+  async function progressOf({ status }: Eviction): Promise<Map<string, Progress>> {
+    const moving = (status?.instances ?? []).filter(({ state }) => state === 'Migrating').map(({ id }) => id)
+    if (moving.length === 0) return new Map()
+    const { items } = await kube.list(Migration, { namespace: deps.migrationNamespace })
+    return new Map(
+      items.flatMap(({ metadata, status }) =>
+        moving.includes(metadata.name) && status?.phase === 'Running' ? [[metadata.name, toProgress(status.stats)]] : []
+      )
+    )
+  }
+
+  const follower = createFollower({ run, log })
+  return {
+    ...follower,
+    open,
+    async close() {
+      await follower.close()
+      await Promise.allSettled(telling)
+    }
+  }
+}
+
+const nothingToDo: Followed = { moving: new Set(), nextCheckMs: undefined }
+
+/** The CRD in use takes an object without a spec; there is nothing to empty then. */
+const isWhole = ({ spec }: Eviction): boolean => Boolean(spec?.hypervisor)
+
+export const peerOf = ({ metadata, spec, status }: Eviction): Peer => ({
+  name: metadata.name,
+  hypervisor: spec.hypervisor,
+  mode: spec.mode ?? 'drain',
+  created: metadata.creationTimestamp ?? '',
+  zone: zoneOf({ metadata }),
+  destinations: (status?.instances ?? [])
+    .filter(({ state }) => state === 'Queued' || state === 'Migrating')
+    .map(({ destination }) => destination)
+})
+
+const toProgress = (
+  stats: { dataRemaining?: number; memBps?: number; memDirtyRate?: number; memPageSize?: number } = {}
+): Progress => ({
+  remaining: stats.dataRemaining ?? 0,
+  bytesPerSecond: stats.memBps ?? 0,
+  dirtyBytesPerSecond: (stats.memDirtyRate ?? 0) * (stats.memPageSize ?? 4096)
+})

@@ -1,0 +1,169 @@
+// Everything that one pass must know, from Kubernetes and Nova.
+import { type Cloud, type ComputeService, OpenStackError, type Server } from 'openstack-sdk-lite'
+import type { Kube } from '../../shared/kube/index.ts'
+import { namesOf } from '../../shared/openstack/host.ts'
+import type { Listings } from '../../shared/openstack/listings.ts'
+import type { Eviction } from '../../shared/schema/eviction.ts'
+import { Hypervisor } from '../../shared/schema/hypervisor.ts'
+import { atMost } from './at-most.ts'
+import { isNews } from './failure.ts'
+import { learnLimit, type Memory } from './memory.ts'
+import { beganMs, byServer, departure, type MoveRecord } from './records.ts'
+import type { Entry, Peer, Seen } from './seen.ts'
+import { skewMs } from './step.ts'
+
+export interface Eyes {
+  kube: Pick<Kube, 'find'>
+  cloud: Cloud
+  listings: Listings
+  memory: Memory
+  hostForms: readonly string[]
+}
+
+const ended = new Set<Entry['state']>(['Done', 'Gone'])
+const parallel = 8
+
+export async function look(eviction: Eviction, peers: readonly Peer[], nowMs: number, eyes: Eyes): Promise<Seen> {
+  const { kube, cloud, listings, memory, hostForms } = eyes
+  const hypervisor = await kube.find(Hypervisor, eviction.spec.hypervisor)
+  const services = hypervisor ? await listings.services() : []
+  const service = hypervisor && serviceOf(hypervisor, services, hostForms)
+  const host = service?.host
+  const nothing = { servers: [], records: [], left: new Map(), words: new Map(), novaLimit: undefined }
+  const known = { eviction, hypervisor, peers, host, service, targets: targetsOf(service, services, eviction) }
+  if (!host) return { ...known, ...nothing }
+
+  const servers = await cloud.servers.list({ host, allProjects: true })
+  // read after the servers: a record that ends in between is then seen as ended, and its server still as here, which only waits
+  const records = await cloud.migrations.list({ host, ...sinceWhen(eviction, servers) })
+  const left = await departed(eviction, host, servers, records, nowMs, cloud)
+  const words = await wordsOf(eviction, host, servers, records, cloud)
+  return { ...known, servers, records, left, words, novaLimit: learnLimit(memory, host, records) }
+}
+
+/** HV-28: by the stored id or by equality of names, never by a part of one. */
+function serviceOf(
+  hypervisor: Hypervisor,
+  services: readonly ComputeService[],
+  forms: readonly string[]
+): ComputeService | undefined {
+  const { serviceId, nova } = hypervisor.status ?? {}
+  const byId = serviceId === undefined ? undefined : services.find(({ id }) => id === serviceId)
+  if (byId) return byId
+  const names = nova?.host === undefined ? namesOf(hypervisor, forms) : [nova.host]
+  const found = services.filter(({ host }) => names.includes(host))
+  return found.length === 1 ? found[0] : undefined
+}
+
+function targetsOf(service: ComputeService | undefined, services: readonly ComputeService[], { spec }: Eviction): string[] {
+  const able = services.filter(({ host, status, state }) => host !== service?.host && status === 'enabled' && state === 'up')
+  const near = able.filter(({ zone }) => zone === service?.zone)
+  return (near.length > 0 ? near : able)
+    .map(({ host }) => host)
+    .filter(host => !spec.targetHosts?.length || spec.targetHosts.includes(host))
+    .toSorted()
+}
+
+/** All records when it matters that none is missed: at the beginning, and when the host seems empty. Else those that moved since. */
+function sinceWhen({ status }: Eviction, servers: readonly Server[]): { changesSince?: string } {
+  if (!status?.startedAt || status.phase === 'Preflight' || servers.length === 0) return {}
+  return { changesSince: new Date(Date.parse(status.startedAt) - skewMs).toISOString() }
+}
+
+/** Servers that were here, or that left while nobody looked: each is asked where it is (EV-19). */
+async function departed(
+  eviction: Eviction,
+  host: string,
+  servers: readonly Server[],
+  records: readonly MoveRecord[],
+  nowMs: number,
+  cloud: Cloud
+): Promise<Map<string, Server | undefined>> {
+  const { instances = [], startedAt } = eviction.status ?? {}
+  const here = new Set(servers.map(({ id }) => id))
+  const known = new Map(instances.map(entry => [entry.id, entry.state]))
+  const sinceMs = startedAt === undefined ? nowMs : Date.parse(startedAt) - skewMs
+  const unheard =
+    instances.length >= 500
+      ? []
+      : records.filter(record => record.source === host && beganMs(record) >= sinceMs && !known.has(record.server))
+  const open = instances.filter(({ state }) => !ended.has(state))
+  const ids = new Set([...open.map(({ id }) => id), ...unheard.map(({ server }) => server)].filter(id => !here.has(id)))
+  return new Map(await atMost(parallel, [...ids], async id => [id, await whereabouts(id, cloud)] as const))
+}
+
+/** EV-9: one server that Nova cannot show is unknown, and holds up nobody else. */
+async function whereabouts(id: string, { servers }: Cloud): Promise<Server | undefined> {
+  try {
+    return await servers.get(id)
+  } catch (err) {
+    if (!(err instanceof OpenStackError)) throw err
+    return { ...nobody, id }
+  }
+}
+
+const nobody: Omit<Server, 'id'> = {
+  name: null,
+  status: 'UNKNOWN',
+  vmState: null,
+  taskState: null,
+  powerState: null,
+  host: null,
+  hypervisorHostname: null,
+  instanceName: null,
+  zone: null,
+  projectId: null,
+  userId: null,
+  created: null,
+  updated: null,
+  launchedAt: null,
+  flavor: null,
+  imageId: null,
+  metadata: {},
+  tags: [],
+  groups: [],
+  volumes: [],
+  locked: null,
+  hostStatus: null,
+  fault: null,
+  partial: true
+}
+
+/** Nova's own words on each failure that is not accounted for yet. */
+async function wordsOf(
+  { status }: Eviction,
+  host: string,
+  servers: readonly Server[],
+  records: readonly MoveRecord[],
+  cloud: Cloud
+): Promise<Map<number, string>> {
+  const entries = new Map((status?.instances ?? []).map(entry => [entry.id, entry]))
+  const moves = byServer(records)
+  const failed = servers.flatMap(({ id, taskState }) => {
+    const last = departure(moves.get(id) ?? [], host)
+    return last && taskState === null && last.status !== 'cancelled' && isNews(last, entries.get(id)) ? [last] : []
+  })
+  const told = await atMost(parallel, failed, async last => [last.id, await detailsOf(last, cloud)] as const)
+  return new Map(told.flatMap(([id, words]) => (words === undefined ? [] : [[id, words]])))
+}
+
+const actionOf: Readonly<Record<string, string>> = {
+  'live-migration': 'live-migration',
+  migration: 'migrate',
+  evacuation: 'evacuate',
+  resize: 'resize'
+}
+
+/** Undefined when Nova could not be asked: the failure is then judged in a later pass. */
+async function detailsOf({ server, type }: MoveRecord, { instanceActions }: Cloud): Promise<string | undefined> {
+  try {
+    const actions = await instanceActions.list(server)
+    const action = actions.find(({ action }) => action === actionOf[type ?? ''])
+    if (!action) return ''
+    const { steps } = await instanceActions.get(server, action.requestId)
+    return steps.find(({ result, details }) => result === 'Error' && details)?.details ?? ''
+  } catch (err) {
+    if (err instanceof OpenStackError) return undefined
+    throw err
+  }
+}
