@@ -164,7 +164,8 @@ t.test('OV-12 a frozen server is noticed by its silence, and taken up again when
 
 t.test('50,000 rows: as a snapshot, as one update, and as a snapshot that differs in nothing', async t => {
   const server = await startOvsdb(t)
-  const [writer, reader] = [client(t, [server.unix], { callTimeoutMs: 60_000 }), client(t, [server.unix])]
+  const patient = { callTimeoutMs: 60_000, probeMs: 60_000 } // the server is busy for seconds, and silent meanwhile
+  const [writer, reader] = [client(t, [server.unix], patient), client(t, [server.unix], patient)]
   const total = 50_000
   for (let first = 0; first < total; first += 10_000) {
     await writer.transact(

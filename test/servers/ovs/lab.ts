@@ -14,11 +14,11 @@ export interface OvsLab {
 
 /**
  * Runs the shell script `up` in the lab; `node.sh`, `ovn-central.sh` and `ovn-host.sh` can be called by name. Resolves when `up` is
- * done. Everything it started ends with the test, or with this process.
+ * done; `hostNetwork` leaves it in the caller's network. Everything it started ends with the test, or with this process.
  */
-export async function startOvsLab(t: Teardown, up: string): Promise<OvsLab> {
+export async function startOvsLab(t: Teardown, up: string, { hostNetwork = false } = {}): Promise<OvsLab> {
   const dir = await folder(t)
-  const inside = { ...env, DIR: dir, PATH: `${scripts}:${env['PATH']}` }
+  const inside = { ...env, DIR: dir, PATH: `${scripts}:${env['PATH']}`, ...(hostNetwork && { HOSTNET: '1' }) }
   const child = spawn('lab.sh', ['bash', '-ec', up], { env: inside, stdio: ['ignore', 'pipe', 'inherit'] })
   t.teardown(() => endProcess(child, 'SIGKILL'))
   await Promise.race([

@@ -9,7 +9,7 @@
 #   TCP     also listen for OVSDB on tcp 127.0.0.1:TCP
 #   DUMMY   1: no root, no tun device; every netdev is a dummy (ovs-appctl netdev-dummy/set-admin-state p0 down)
 #
-# Sockets: $DIR/NAME/db.sock (OVSDB), ovs-vswitchd.ctl and ovsdb-server.ctl (unixctl), BRIDGE.mgmt (OpenFlow).
+# Sockets: $DIR/NAME/db.sock (OVSDB), ovs-vswitchd.PID.ctl and ovsdb-server.PID.ctl (unixctl: OVS_RUNDIR=$DIR/NAME ovs-appctl ...), BRIDGE.mgmt (OpenFlow).
 # They are reachable from every network namespace.
 set -eu
 : "${DIR:?folder for the nodes}"
@@ -19,12 +19,13 @@ R=$(realpath -m "$DIR")/$NAME; mkdir -p "$R"; cd "$R"
 export OVS_RUNDIR=$R OVS_LOGDIR=$R OVS_DBDIR=$R OVS_SYSCONFDIR=$R
 daemon () { # NAME COMMAND...: unless it runs already
   local name=$1; shift
-  if ovs-appctl -T 1 -t "$R/$name.ctl" version > /dev/null 2>&1; then return; fi
-  "$@" -vconsole:off --unixctl="$R/$name.ctl" --pidfile="$R/$name.pid" --log-file="$R/$name.log" --no-chdir --detach
+  if ovs-appctl -T 1 -t "$name" version > /dev/null 2>&1; then return; fi
+  "$@" -vconsole:off --pidfile="$R/$name.pid" --log-file="$R/$name.log" --no-chdir --detach
 }
 
 [ -f conf.db ] || ovsdb-tool create conf.db /usr/share/openvswitch/vswitch.ovsschema
 daemon ovsdb-server ovsdb-server conf.db --remote="punix:$R/db.sock" --remote=db:Open_vSwitch,Open_vSwitch,manager_options ${TCP:+--remote=ptcp:$TCP:127.0.0.1}
 ovs-vsctl --db="unix:$R/db.sock" --no-wait init
-ovs-vsctl --db="unix:$R/db.sock" --no-wait set Open_vSwitch . external_ids:system-id="$NAME" external_ids:hostname="$NAME"
+ovs-vsctl --db="unix:$R/db.sock" --no-wait set Open_vSwitch . external_ids:system-id="$NAME" external_ids:hostname="$NAME" \
+  ovs-version="$(ovs-vswitchd --version | awk '{ print $NF; exit }')" db-version="$(ovsdb-tool schema-version conf.db 2> /dev/null || ovsdb-tool schema-version /usr/share/openvswitch/vswitch.ovsschema)" # as ovs-ctl does
 daemon ovs-vswitchd ovs-vswitchd "unix:$R/db.sock" ${DUMMY:+--enable-dummy=override --disable-system}

@@ -1,0 +1,69 @@
+// Traces and captures: what is started on request.
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Captures } from '../capture/captures.ts'
+import { readStatistics } from '../wire/openflow.ts'
+import { ports as portStatistics } from '../wire/openflow-statistics.ts'
+import type { CaptureRequest, TraceWish } from './input.ts'
+import { Refusal } from './refusal.ts'
+import { type Sight, cut, findBridge, findPort, tell } from './views.ts'
+
+export async function runTrace(sight: Sight, { bridge, flow, ctNext = [] }: TraceWish) {
+  findBridge(sight, bridge)
+  const states = ctNext.length > 0 ? ['--ct-next', ctNext.join(',')] : []
+  return cut(await tell(sight, 'ovs-vswitchd', 'ofproto/trace', [bridge, flow, ...states]))
+}
+
+const busyPacketsPerSecond = 20_000
+const sampledMs = 250
+
+export async function startCapture(
+  sight: Sight,
+  captures: Captures,
+  asked: CaptureRequest,
+  user: string,
+  mirrorPorts: readonly string[]
+) {
+  const { bridge, mode = 'headers', seconds = 10, maxBytes = 1024 * 1024, headerBytes = 128, sampling = 64 } = asked
+  const { name } = findBridge(sight, bridge)
+  const port = asked.port === undefined ? undefined : findPort(sight, asked.port)
+  if (port && port.bridge !== name) throw new Refusal(404, `${port.name} is not a port of ${name}`)
+  if (sampling === 1 && mode === 'headers') await refuseIfBusy(sight, name)
+  const output = mode === 'mirror' ? outputOf(sight, asked, mirrorPorts) : undefined
+  if (mode === 'mirror' && !port) throw new Refusal(400, 'a mirror needs the port to be watched')
+  const state = await captures.start({
+    mode,
+    bridge: name,
+    port: port && { name: port.name, id: port._uuid, ifindex: port.interfaces[0]?.ifindex },
+    output: output && { name: output.name, id: output._uuid },
+    seconds,
+    maxBytes,
+    headerBytes,
+    sampling,
+    user
+  })
+  if (!state) throw new Refusal(409, `a capture runs already, or ${name} has an sFlow of somebody else`)
+  return state
+}
+
+/** OV-62: only to ports that were allowed beforehand. */
+function outputOf(sight: Sight, { outputPort, bridge }: CaptureRequest, allowed: readonly string[]) {
+  if (outputPort === undefined) throw new Refusal(400, 'a mirror needs an outputPort')
+  if (!allowed.includes(outputPort)) throw new Refusal(400, `${outputPort} is not in MIRROR_PORTS`)
+  const port = findPort(sight, outputPort)
+  if (port.bridge !== bridge) throw new Refusal(404, `${outputPort} is not a port of ${bridge}`)
+  return port
+}
+
+/** OV-61: every sampled packet takes the slow path. */
+async function refuseIfBusy({ ovsRunDir }: Sight, bridge: string): Promise<void> {
+  const count = async () => {
+    const [counters] = await readStatistics(join(ovsRunDir, `${bridge}.mgmt`), [portStatistics])
+    return counters.reduce((sum, { rxPackets }) => sum + rxPackets, 0n)
+  }
+  const before = await count()
+  await sleep(sampledMs)
+  const perSecond = (Number((await count()) - before) * 1000) / sampledMs
+  if (perSecond > busyPacketsPerSecond)
+    throw new Refusal(400, `${bridge} passes ${Math.round(perSecond)} packets/s: sampling 1 is refused`)
+}

@@ -1,0 +1,48 @@
+// What may be asked, checked once at the edge (OV-57, OV-61). What cannot be expressed here cannot reach a daemon.
+import { Type, type Static } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { Refusal } from './refusal.ts'
+
+const name = Type.String({ minLength: 1, maxLength: 64 })
+
+const trace = Type.Object(
+  {
+    bridge: name,
+    // no blank, no semicolon, and no dash in front: neither an option nor packet bytes can be passed
+    flow: Type.String({ maxLength: 1024, pattern: '^[A-Za-z0-9_.:,=/()+\\[\\]][A-Za-z0-9_.:,=/()+\\[\\]-]*$' }),
+    ctNext: Type.Optional(Type.Array(Type.Enum(['trk', 'new', 'est', 'rel', 'rpl', 'inv', 'dnat', 'snat']), { maxItems: 8 }))
+  },
+  { additionalProperties: false }
+)
+export type TraceWish = Static<typeof trace>
+
+const capture = Type.Object(
+  {
+    bridge: name,
+    port: Type.Optional(name),
+    mode: Type.Optional(Type.Enum(['headers', 'mirror'])),
+    seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 60 })),
+    maxBytes: Type.Optional(Type.Integer({ minimum: 1024, maximum: 16 * 1024 * 1024 })),
+    headerBytes: Type.Optional(Type.Integer({ minimum: 64, maximum: 256 })),
+    sampling: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_536 })),
+    outputPort: Type.Optional(name)
+  },
+  { additionalProperties: false }
+)
+export type CaptureRequest = Static<typeof capture>
+
+const checks = { trace: Compile(trace), capture: Compile(capture) }
+type Inputs = { trace: TraceWish; capture: CaptureRequest }
+
+export function readInput<K extends keyof Inputs>(kind: K, body: string): Inputs[K] {
+  let value: unknown
+  try {
+    value = JSON.parse(body)
+  } catch {
+    throw new Refusal(400, 'the body is not JSON')
+  }
+  const check = checks[kind]
+  if (check.Check(value)) return value as Inputs[K]
+  const [first] = check.Errors(value)
+  throw new Refusal(400, `${first?.instancePath || 'the body'}: ${first?.message ?? 'not valid'}`)
+}
