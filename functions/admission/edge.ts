@@ -8,40 +8,50 @@ import { Malformed, readReview, type Review } from './review.ts'
 /** What becomes of a readable review: the text of the answer. */
 export type Answer = (review: Review) => string | Promise<string>
 
+export interface Reply {
+  status: number
+  text: string
+}
+
+/** Always an answer: an AdmissionReview, or a status of 400 and more with a word of why. */
+export function reply(body: string, answer: Answer, log: Logger): Reply | Promise<Reply> {
+  const fail = (err: unknown): Reply => {
+    if (err instanceof Malformed) return { status: 400, text: err.message }
+    // Nothing that an API server stores is so deep that rules run out of stack over it.
+    if (err instanceof RangeError) return { status: 422, text: 'the object is nested too deeply' }
+    log.error({ err }, 'review failed')
+    return { status: 500, text: 'failed' }
+  }
+  try {
+    const answered = answer(readReview(body))
+    return typeof answered === 'string' ? { status: 200, text: answered } : answered.then(text => ({ status: 200, text }), fail)
+  } catch (err) {
+    return fail(err)
+  }
+}
+
 const json = { 'content-type': 'application/json' }
 const plain = { 'content-type': 'text/plain; charset=utf-8' }
 
 export function respond(request: IncomingMessage, response: ServerResponse, maxBytes: number, log: Logger, answer: Answer): void {
-  const refuse = (status: number, why: string): void => {
+  const send = ({ status, text }: Reply): void => {
     // What is left of the body is of no interest, and nobody waits for it.
     if (!request.complete) response.setHeader('connection', 'close')
-    response.writeHead(status, plain).end(`${why}\n`)
+    response.writeHead(status, status === 200 ? json : plain).end(text)
   }
-  if (request.method !== 'POST') return refuse(405, 'reviews come by POST')
+  if (request.method !== 'POST') return send({ status: 405, text: 'reviews come by POST' })
   const chunks: Buffer[] = []
   let size = 0
   request.on('data', (chunk: Buffer) => {
     size += chunk.length
     if (size <= maxBytes) chunks.push(chunk)
-    else if (!response.headersSent) refuse(413, `a review of more than ${maxBytes} bytes is not read`)
+    else if (!response.headersSent) send({ status: 413, text: `a review of more than ${maxBytes} bytes is not read` })
   })
   request.on('end', () => {
     if (response.headersSent) return
-    const send = (text: string): void => void response.writeHead(200, json).end(text)
-    const fail = (err: unknown): void => {
-      if (err instanceof Malformed) return refuse(400, err.message)
-      // Nothing that an API server stores is so deep that rules run out of stack over it.
-      if (err instanceof RangeError) return refuse(422, 'the object is nested too deeply')
-      log.error({ err }, 'review failed')
-      refuse(500, 'failed')
-    }
-    try {
-      const answered = answer(readReview(text(chunks)))
-      if (typeof answered === 'string') send(answered)
-      else answered.then(send).catch(fail)
-    } catch (err) {
-      fail(err)
-    }
+    const replied = reply(text(chunks), answer, log)
+    if ('status' in replied) send(replied)
+    else void replied.then(send)
   })
 }
 

@@ -33,12 +33,12 @@ const config = Type.Object({
   maxReviewBytes: Type.Integer({ minimum: 1024, default: 8 * 1024 * 1024, description: 'largest review that is read' })
 })
 
-interface Deps extends Edge, Bench {
+export interface Deps extends Edge, Bench {
   clock: () => Date
   record: Record
 }
 
-function review(asked: Review, deps: Deps): string | Promise<string> {
+export function review(asked: Review, deps: Deps): string | Promise<string> {
   const startedAt = performance.now()
   const told = (verdict: Verdict): string => {
     deps.record(asked, verdict, startedAt)
@@ -49,7 +49,7 @@ function review(asked: Review, deps: Deps): string | Promise<string> {
 }
 
 /** HV-12. Whatever is not a readable Hypervisor is left for the validating webhook to refuse. */
-function stamp({ uid, resource, subresource, object, old, user }: Review, { clock }: Deps): string {
+export function stamp({ uid, resource, subresource, object, old, user }: Review, { clock }: Deps): string {
   const isHost = resource === 'kvm.cloud.sap/hypervisors' && subresource === undefined
   if (!isHost || !isRecord(object) || !isRecord(object.metadata)) return allow(uid)
   const host = object as unknown as Hypervisor

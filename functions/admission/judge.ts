@@ -15,7 +15,7 @@ import { Machine } from '../../shared/schema/machine.ts'
 import { NetworkConfiguration } from '../../shared/schema/network-configuration.ts'
 import { isRecord, openApiSchema } from '../../shared/schema/openapi.ts'
 import { OVSNode } from '../../shared/schema/ovs-node.ts'
-import { typeErrors } from '../../shared/schema/type-errors.ts'
+import { hasTypes } from '../../shared/schema/type-errors.ts'
 import { at } from '../../shared/schema/violation.ts'
 import { foreignNamespaces, secretName } from './references.ts'
 import type { Knowledge } from './knowledge.ts'
@@ -96,16 +96,17 @@ const kinds: Readonly<Record<string, { kind: Crd; judge: Judging }>> = {
 export function judge(review: Review, bench: Bench): Verdict | Promise<Verdict> {
   const known = Object.hasOwn(kinds, review.resource) ? kinds[review.resource] : undefined
   if (!known) return fine
-  const subject = review.operation === 'DELETE' ? review.old : review.object
-  const wrong = metadataFindings(subject, review)
-  if (wrong.length > 0) return { violations: wrong, warnings: [] }
-  const about = { review, object: subject, old: review.operation === 'UPDATE' ? earlier(known.kind, review) : undefined }
-  return known.judge(about as never, bench)
+  const old = review.operation === 'CREATE' ? undefined : earlier(known.kind, review)
+  if (review.operation === 'DELETE') return old ? known.judge({ review, object: old, old: undefined } as never, bench) : fine
+  const wrong = metadataFindings(review.object, review)
+  return wrong.length > 0
+    ? { violations: wrong, warnings: [] }
+    : known.judge({ review, object: review.object, old } as never, bench)
 }
 
 /** The stored object, unless an older schema let through what no rule can read. */
 function earlier(kind: Crd, review: Review): unknown {
-  const readable = metadataFindings(review.old, review).length === 0 && typeErrors(openApiSchema(kind), review.old).length === 0
+  const readable = metadataFindings(review.old, review).length === 0 && hasTypes(openApiSchema(kind), review.old)
   return readable ? review.old : undefined
 }
 

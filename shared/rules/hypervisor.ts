@@ -16,11 +16,15 @@ const idOf = (path: string): string | undefined => {
 
 /** Whatever leaves the spec as it was is nobody's business, unless an agent asks. */
 export function checkHypervisor(asked: Asked<Hypervisor>): Verdict {
-  const { operation, object, old, policy } = asked
-  if (operation === 'DELETE' || isAgent(asked)) return judge(agentRules, asked)
-  if (asked.subresource || object.metadata?.deletionTimestamp || (old && isDeepStrictEqual(object.spec, old.spec)))
-    return { violations: [], warnings: [] }
+  const { operation, object, old, subresource, policy } = asked
+  const byAgent = isAgent(asked)
+  const settled =
+    operation === 'DELETE' ||
+    subresource ||
+    object.metadata.deletionTimestamp ||
+    (old && isDeepStrictEqual(object.spec, old.spec))
+  if (settled && !byAgent) return { violations: [], warnings: [] }
   const bySchema = schemaFindings(Hypervisor, object, idOf)
   if (bySchema.length > 0) return { violations: bySchema, warnings: [] } // the rest relies on the types
-  return judge(allRules, asked, policy.enforce)
+  return byAgent ? judge(agentRules, asked) : judge(allRules, asked, policy.enforce)
 }

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { apiVersion } from '../schema/kind.ts'
 import { Machine } from '../schema/machine.ts'
 import { openApiSchema, type OpenApi } from '../schema/openapi.ts'
-import { typeErrors } from '../schema/type-errors.ts'
+import { hasTypes, typeErrors } from '../schema/type-errors.ts'
 import type { Violation } from '../schema/violation.ts'
 import { firmware, foreignSources, machineType, macAddresses, onePodNetwork, sources } from './machine-device-rules.ts'
 import type { MachineAsked, MachineFacts } from './machine-facts.ts'
@@ -45,12 +45,12 @@ export function checkMachine(machine: Machine, old: Machine | undefined, facts: 
   const { metadata, spec } = machine
   const object = { apiVersion: apiVersion(Machine), kind: Machine.kind, metadata, spec }
   const wrong = typeErrors(openApiSchema(Machine), object)
-  if (wrong.length > 0 && typeErrors(shape, object).length > 0) return { violations: wrong.map(numbered), warnings: [] }
+  if (wrong.length > 0 && !hasTypes(shape, object)) return { violations: wrong.map(numbered), warnings: [] }
   const { violations, warnings } = judge(machineRules, { machine, merged: merge(spec), facts, old })
   return { violations: onePerPath([...wrong.map(numbered), ...violations]), warnings }
 }
 
-const limits = new Set(['pattern', 'enum', 'minLength', 'maxLength', 'minimum', 'maximum', 'maxItems'])
+const limits = new Set(['pattern', 'enum', 'minLength', 'maxLength', 'minimum', 'maximum'])
 /** Types alone: what the rules rely on. A value out of its range can still be judged along with the rest. */
 const shape = JSON.parse(JSON.stringify(openApiSchema(Machine)), function (this: unknown, key, value: unknown) {
   return limits.has(key) && !Array.isArray(this) ? undefined : value

@@ -1,0 +1,148 @@
+// Every rule about Machines and NetworkConfigurations through the real API server. Its CRDs have no CEL rules here, as on a cluster that
+// knows none, so that the webhook itself is seen to refuse.
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { parse } from 'yaml'
+import { eventually } from '../../servers/eventually.ts'
+import { ownKubernetes } from '../../servers/kubernetes.ts'
+import { request } from '../../servers/request.ts'
+import { type Case, refusals, warnings } from './machine.cases.ts'
+import {
+  applied,
+  installWebhooks,
+  machineKind,
+  machines,
+  merged,
+  networkKind,
+  networks,
+  refusedBy,
+  startWebhook,
+  warnedBy,
+  write
+} from './webhook.ts'
+
+t.setTimeout(240_000)
+const api = await ownKubernetes(t)
+const crds = join(import.meta.dirname, '../../../crds')
+
+async function withoutCel(): Promise<void> {
+  for (const file of (await readdir(crds)).filter(name => name !== 'kustomization.yaml')) {
+    const crd = parse(await readFile(join(crds, file), 'utf8'), (key, value: unknown) =>
+      key === 'x-kubernetes-validations' ? undefined : value
+    )
+    const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crd.metadata.name}?fieldManager=test&force=true`
+    const { status, body } = await request(api, 'PATCH', path, crd, applied)
+    if (status !== 200) throw new Error(`${file}: ${JSON.stringify(body)}`)
+  }
+  const probe = { ...networkKind, metadata: { name: 'probe' }, spec: {} }
+  await eventually('the CRDs to be without CEL', async () => (await write(api, 'POST', networks(api), probe)).status === 201)
+}
+await withoutCel()
+
+const create = async (path: string, body: object): Promise<void> => {
+  const answer = await request(api, 'POST', path, body)
+  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
+}
+await create(networks(api), { ...networkKind, metadata: { name: 'n1' }, spec: { bridge: 'br0' } })
+await create(networks(api), { ...networkKind, metadata: { name: 'pods' }, spec: { podNetwork: true } })
+const used = { status: { machineCount: 1, machines: [{ name: 'other', nic: 'a', macAddress: '52:54:00:00:00:01' }] } }
+await request(api, 'PATCH', `${networks(api)}/n1/status`, used, merged)
+for (const name of ['fast', 'slow'])
+  await create('/apis/storage.k8s.io/v1/storageclasses', { metadata: { name }, provisioner: 'example.org/none' })
+await create(`/api/v1/namespaces/${api.namespace}/secrets`, {
+  metadata: { name: 'init' },
+  stringData: { userdata: '#cloud-config' }
+})
+await create('/api/v1/namespaces', { metadata: { name: 'images' } })
+
+// What must be there before the rules look at it is written while nobody looks.
+const listOf = ({ kind = 'Machine' }: Case) => (kind === 'Machine' ? machines(api) : networks(api))
+const typeOf = ({ kind = 'Machine' }: Case) => (kind === 'Machine' ? machineKind : networkKind)
+const nameOf = (one: Case, i: number) => (one.was ? `${one.id.toLowerCase()}-${i}` : (one.name ?? 'new'))
+for (const list of [refusals, warnings]) {
+  for (const [i, one] of list.entries()) {
+    if (!one.was) continue
+    await create(listOf(one), { ...typeOf(one), metadata: { ...one.metadata, name: nameOf(one, i) }, spec: one.was })
+    if (one.status) await request(api, 'PATCH', `${listOf(one)}/${nameOf(one, i)}/status`, { status: one.status }, merged)
+  }
+}
+
+const webhook = await startWebhook(t, api)
+t.teardown(() => webhook.close())
+await installWebhooks(api, webhook.tlsUrl)
+
+/** As a user who may do everything here, but nothing with datavolumes elsewhere. */
+const jane = { 'impersonate-user': 'jane', 'impersonate-group': 'devs' }
+await create('/apis/rbac.authorization.k8s.io/v1/clusterroles', {
+  metadata: { name: 'dev' },
+  rules: [{ apiGroups: ['vitistack.io'], resources: ['*'], verbs: ['*'] }]
+})
+await create('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+  metadata: { name: 'dev' },
+  roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'dev' },
+  subjects: [{ kind: 'Group', name: 'devs', apiGroup: 'rbac.authorization.k8s.io' }]
+})
+
+const send = (one: Case, i: number, spec: object, metadata: object = {}) => {
+  const name = nameOf(one, i)
+  return one.was
+    ? write(api, 'PATCH', `${listOf(one)}/${name}`, { metadata: { ...one.metadata, ...metadata }, spec }, { ...jane, ...merged })
+    : write(api, 'POST', listOf(one), { ...typeOf(one), metadata: { ...one.metadata, ...metadata, name }, spec }, jane)
+}
+
+for (const [i, one] of refusals.entries()) {
+  t.test(`${one.id} refuses ${JSON.stringify(one.bad)}`, async t => {
+    const refused = await send(one, i, one.bad)
+    t.ok([403, 422].includes(refused.status), 'is refused', { refused })
+    t.same(refusedBy(refused), [one.id], 'by this rule alone', { refused })
+    t.match(refused.body.message, /^admission webhook "machines.admission.drover.dev" denied the request: /)
+    const passed = await send({ ...one, ...(one.name && { name: 'new' }) }, i, one.good, one.goodMetadata)
+    t.ok(passed.status < 300, 'the neighbour passes', { passed })
+  })
+}
+
+for (const [i, one] of warnings.entries()) {
+  t.test(`${one.id} warns of ${JSON.stringify(one.bad)}`, async t => {
+    const warned = await send(one, i, one.bad)
+    t.ok(warned.status < 300, 'is admitted', { warned })
+    t.same(warnedBy(warned), [one.id], 'with this warning alone', { warned })
+    const passed = await send(one, i, one.good)
+    t.ok(passed.status < 300)
+    t.same(warnedBy(passed), [], 'the neighbour passes in silence', { passed })
+  })
+}
+
+t.test('W10: a NetworkConfiguration in use may be deleted, with a word', async t => {
+  const gone = await write(api, 'DELETE', `${networks(api)}/n1`)
+  t.equal(gone.status, 200)
+  t.same(warnedBy(gone), ['W10'])
+  t.same(warnedBy(await write(api, 'DELETE', `${networks(api)}/pods`)), [])
+})
+
+t.test('A14: with the permission, a foreign source is taken', async t => {
+  const source = { pvc: { name: 'golden', namespace: 'images' } }
+  const machine = { ...machineKind, metadata: { name: 'cloned' }, spec: { template: 'small', disks: [{ name: 'root', source }] } }
+  t.equal((await write(api, 'POST', machines(api), machine)).status, 201, 'the admin holds it')
+  t.equal((await request(api, 'POST', machines(api), machine)).status, 201)
+  const later = await write(api, 'PATCH', `${machines(api)}/cloned`, { spec: { powerState: 'Stopped' } }, { ...jane, ...merged })
+  t.equal(later.status, 200, 'who changes something else needs no permission for what is there', { later })
+})
+
+t.test('all reasons at once, each with its path', async t => {
+  const spec = {
+    template: 'huge',
+    bootOrder: ['cdrom'],
+    domain: { machine: { type: 'pc-i440fx-2.0' } },
+    cloudInit: { networkData: '[' }
+  }
+  const { status, body } = await write(api, 'POST', machines(api), { ...machineKind, metadata: { name: 'all' }, spec })
+  t.equal(status, 422)
+  t.same(body.details?.causes?.map(({ field }) => field).sort(), [
+    'spec.bootOrder[0]',
+    'spec.cloudInit.networkData',
+    'spec.domain.machine.type',
+    'spec.template'
+  ])
+  t.match(body.message, /4 things are wrong:\n- spec\.template: there is no template huge: choose small, medium, large \(A1\)/)
+})
