@@ -36,8 +36,11 @@ export const config = Type.Object({
     pattern: '^.*:\\d+$',
     description: 'where the troubleshooting endpoints listen'
   }),
-  diagCertFile: Type.Optional(Type.String({ description: 'their certificate; without it and the key they are off' })),
-  diagKeyFile: Type.Optional(Type.String({ description: 'key of that certificate' })),
+  diagCertFile: Type.String({
+    default: '/etc/ovs-agent/tls/tls.crt',
+    description: 'their certificate; while there is no such file they are off'
+  }),
+  diagKeyFile: Type.String({ default: '/etc/ovs-agent/tls/tls.key', description: 'key of that certificate' }),
   mirrorPorts: Type.Array(Type.String(), { default: [], description: 'ports to which a mirror capture may copy frames' })
 })
 export type Config = Readonly<Static<typeof config>>

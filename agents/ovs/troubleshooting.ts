@@ -1,4 +1,5 @@
 // Captures and the endpoints that start them, wired to one agent.
+import { existsSync } from 'node:fs'
 import type { Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Client } from 'ovsdb-client'
@@ -40,7 +41,7 @@ export async function troubleshooting(parts: Parts): Promise<Troubleshooting> {
   const { given, db, kube, judge, announcer, metrics, clock, log } = parts
   const captures = new Captures({ db, node: given.nodeName, clock, log, onChange: state => tellCapture(parts, state) })
   let server: Server | undefined
-  if (given.diagCertFile !== undefined && given.diagKeyFile !== undefined) {
+  if (existsSync(given.diagCertFile) && existsSync(given.diagKeyFile)) {
     server = await serveDiagnostics({
       certFile: given.diagCertFile,
       keyFile: given.diagKeyFile,
