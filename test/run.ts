@@ -26,9 +26,11 @@ async function run(command: string, args: string[]): Promise<boolean> {
 
 async function runTests(files: string[], env: Record<string, string>): Promise<{ passed: number; failed: number }> {
   const count = tally()
-  const child = spawn('tap', ['run', '--reporter=tap', ...files], {
+  const leash = join(import.meta.dirname, 'runner', 'leash.ts')
+  const child = spawn(process.execPath, [leash, 'tap', 'run', '--reporter=tap', ...files], {
     cwd: root,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true, // a signal to the runner's group ends the runner, and that ends this
+    stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...process.env, NODE_OPTIONS: '--conditions=drover', ...env }
   })
   createInterface(child.stdout).on('line', line => {

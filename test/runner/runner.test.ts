@@ -1,6 +1,11 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
 import t from 'tap'
+import { eventually } from '../servers/eventually.ts'
 import { serversOf } from './needs.ts'
 import { tally } from './tally.ts'
 
@@ -58,3 +63,42 @@ t.test(
     t.equal(shown.filter(line => line.startsWith('not ok')).length, 2)
   }
 )
+
+const root = join(import.meta.dirname, '../..')
+
+function runner(args: string[], env: Record<string, string>) {
+  const { NODE_OPTIONS: _hooks, ...inherited } = process.env // tap's own hooks, which would make a part of us of it
+  return spawn(process.execPath, ['--conditions=drover', 'test/run.ts', ...args], {
+    cwd: root,
+    env: { ...inherited, PATH: `${join(root, 'node_modules/.bin')}:${inherited['PATH']}`, ...env },
+    stdio: ['ignore', 'pipe', 'pipe']
+  })
+}
+
+for (const CI of ['true', 'false']) {
+  t.test(`a server that cannot be had: its suites are named at the end, with CI=${CI}`, async t => {
+    const child = runner(['test/kube/read.real.test.ts'], { CI, XDG_CACHE_HOME: '/dev/null/nowhere' }) // nothing can be built there
+    const [out, said, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+    const lines = said.trim().split('\n')
+    const last = CI === 'true' ? [/FAILED: suites were left out, and CI=true asks for all/] : []
+    t.match(lines.slice(-1 - last.length), [/LEFT OUT test\/kube\/read\.real\.test\.ts: Kubernetes cannot be built: /, ...last])
+    t.equal(out, '0 passed, 0 failed\n')
+    t.equal(code, last.length)
+  })
+}
+
+t.test('nothing goes on when the runner is killed -9', async t => {
+  const child = runner(['test/runner/hold.ts'], {})
+  t.teardown(() => child.kill('SIGKILL'))
+  let held: number | undefined
+  createInterface(child.stderr).on('line', line => {
+    held ??= Number(/^held by (\d+)$/.exec(line)?.[1] ?? 0) || undefined
+  })
+  const pid = await eventually('the test', async () => held, 60_000)
+  t.ok(existsSync(`/proc/${pid}`))
+  child.kill('SIGKILL')
+  await eventually('its end', async () => !existsSync(`/proc/${pid}`))
+})
+
+const text = async (stream: NodeJS.ReadableStream) =>
+  Buffer.concat(await Array.fromAsync(stream as AsyncIterable<Buffer>)).toString()
