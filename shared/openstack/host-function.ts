@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { tick } from '../events/knative.ts'
 import { hypervisorChanged } from '../events/objects.ts'
 import type { Kube } from '../kube/connect.ts'
+import { Duration } from '../runtime/config.ts'
 import { settleAll } from '../runtime/settle-all.ts'
 import { on, type Change, type Platform, type Reaction, type Received } from '../runtime/function.ts'
 import { Hypervisor } from '../schema/hypervisor.ts'
@@ -13,6 +14,7 @@ import { createListings, type Listings } from './listings.ts'
 export const hostFields = {
   kubeconfig: Type.Optional(Type.String({ description: 'path of a kubeconfig; left out inside a cluster' })),
   observe: Type.Boolean({ default: false, description: 'record what would be done and write nothing but status (HV-8)' }),
+  listingAge: Duration({ default: '10s', description: 'for so long one listing serves all hosts (AG-2)' }),
   ...openStackFields
 }
 
@@ -25,7 +27,7 @@ export interface HostDeps extends Pick<Platform, 'clock' | 'log'> {
   observe: boolean
 }
 
-export type HostConfig = OpenStackConfig & { kubeconfig?: string; observe: boolean }
+export type HostConfig = OpenStackConfig & { kubeconfig?: string; observe: boolean; listingAge: number }
 
 export async function openHostDeps(manager: string, config: HostConfig, platform: Platform): Promise<HostDeps> {
   const { clock, log, metrics, onClose } = platform
@@ -39,7 +41,7 @@ export async function openHostDeps(manager: string, config: HostConfig, platform
   onClose(() => kube.close())
   const cloud = await openCloud(config, platform, manager)
   const extended = await isExtended(kube, log)
-  const listings = createListings(cloud, { now: () => clock().getTime() })
+  const listings = createListings(cloud, { now: () => clock().getTime(), maxAgeMs: config.listingAge })
   return { kube, cloud, listings, extended, observe: config.observe, clock, log }
 }
 

@@ -1,0 +1,301 @@
+// What goes wrong on a host's way (the "F" rows): the real API server, each function under its own role, and an OpenStack that misbehaves on order.
+import t, { type Test } from 'tap'
+import aggregates from '../../../functions/aggregates/handler.ts'
+import offboarding from '../../../functions/offboarding/handler.ts'
+import onboarding from '../../../functions/onboarding/handler.ts'
+import traits from '../../../functions/traits/handler.ts'
+import { connect as connectKube } from '../../../shared/kube/index.ts'
+import type { FakeOpenStack } from '../../../shared/local/openstack/index.ts'
+import { settleAll } from '../../../shared/runtime/settle-all.ts'
+import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
+import { fakeOpenStack, passwordOf } from '../../openstack-sdk-lite/fake.ts'
+import { ownKubernetes } from '../../servers/kubernetes.ts'
+import { environmentOf } from './life.ts'
+import { condition, type Status } from './fixtures.ts'
+import { run, type Running } from './platform.ts'
+
+t.setTimeout(240_000)
+const api = await ownKubernetes(t)
+const admin = await connectKube({ manager: 'test', kubeconfig: api.kubeconfig })
+t.teardown(() => admin.close())
+const fake = await fakeOpenStack(t)
+fake.world.images.push({ id: '11111111-2222-3333-4444-555555555555', name: 'fake' })
+for (const [name, zone] of [['z1', 'z1'], ['z2', 'z2'], ['tenant_filter_tests'], ['general']] as const)
+  fake.addAggregate(name, zone)
+const env = environmentOf({ options: passwordOf(fake) })
+const quick = { LISTING_AGE: '0s', TEST_FIRST_WAIT: '1ms', TEST_ATTEMPTS: '2', FIRST_WAIT: '1ms', LONGEST_WAIT: '1ms' }
+const functions = [onboarding, aggregates, traits, offboarding]
+const running = await run(t, api, functions, { ...env, ...quick })
+
+const stored = async (name: string): Promise<Hypervisor> => {
+  const found = await admin.find(Hypervisor, name)
+  if (!found) throw new Error(`no Hypervisor ${name}`)
+  return found
+}
+const conditionOf = async (name: string, type: string) =>
+  (await stored(name)).status?.conditions?.find(known => known.type === type)
+const memberships = (host: string): string[] =>
+  fake.world.aggregates.filter(({ hosts }) => hosts.includes(host)).map(({ name }) => name)
+const make = (name: string, spec: Partial<Hypervisor['spec']> = {}, status?: Partial<Status>, zone = 'z1') =>
+  admin
+    .create(Hypervisor, {
+      metadata: { name, labels: { 'topology.kubernetes.io/zone': zone } },
+      spec: { skipTests: true, ...spec }
+    })
+    .then(async () => {
+      if (status) await admin.applyStatus(Hypervisor, { metadata: { name }, status })
+    })
+
+/** Events in the order in which they would come; every one must be answered with 204, whatever OpenStack does. */
+async function step(t: Test, name: string, by: Running = running): Promise<void> {
+  for (const { name: fn } of functions) t.equal(await by.hypervisorChanged(fn, name), 204, `${fn} acknowledges`)
+}
+
+async function onboard(t: Test, name: string): Promise<void> {
+  for (let pass = 0; pass < 12 && (await conditionOf(name, 'Onboarding'))?.status !== 'False'; pass++) await step(t, name)
+  t.match(await conditionOf(name, 'Onboarding'), { status: 'False', reason: 'Succeeded' })
+}
+const onboarded = (host: string, more: ReturnType<typeof condition>[] = []): Partial<Status> => {
+  const { id, serviceId } = fake.host(host)
+  return {
+    hypervisorId: id,
+    serviceId: serviceId ?? '',
+    nova: { host, hypervisorHostname: host },
+    conditions: [condition('Onboarding', 'False'), ...more]
+  }
+}
+
+t.test('HV-28: two hosts whose names contain each other, and one with dots', async t => {
+  for (const name of ['node1', 'node10', 'my-node1', 'dotted.example.com']) fake.addHost({ name })
+  for (const name of ['node1', 'dotted.example.com']) {
+    await make(name)
+    await onboard(t, name)
+    t.equal((await stored(name)).status?.hypervisorId, fake.host(name).id)
+    t.same(memberships(name), ['z1'])
+  }
+  t.same(memberships('node10'), [])
+  t.same(memberships('my-node1'), [])
+  t.same(memberships('dotted'), [], 'HV-29: never cut at the dot')
+})
+
+t.test('a host that is not registered yet, then is', async t => {
+  await make('late')
+  await step(t, 'late')
+  t.match((await stored('late')).status?.onboarding, { waitingFor: /not registered/ })
+  t.equal(await conditionOf('late', 'Onboarding'), undefined)
+  fake.addHost({ name: 'late' })
+  fake.forget()
+  await onboard(t, 'late')
+})
+
+t.test('Nova is away in the middle of each step: written down, acknowledged, and gone on with', async t => {
+  fake.addHost({ name: 'shaky' })
+  const down = (): (() => void) => fake.faults.add({ service: 'compute', effect: { answer: { status: 503, body: {} } } })
+  await make('shaky', { aggregates: ['general'], customTraits: ['CUSTOM_SHAKY'] })
+  for (let pass = 0; pass < 14 && (await conditionOf('shaky', 'Onboarding'))?.status !== 'False'; pass++) {
+    for (const { name: fn } of functions) {
+      const before = await conditionOf('shaky', 'Onboarding')
+      const lift = down()
+      t.equal(await running.hypervisorChanged(fn, 'shaky'), 204, `${fn} acknowledges although Nova is away`)
+      lift()
+      if (fn === 'onboarding') t.equal((await conditionOf('shaky', 'Onboarding'))?.reason, before?.reason, 'stays where it was')
+      t.equal(await running.hypervisorChanged(fn, 'shaky'), 204)
+    }
+  }
+  t.match(await conditionOf('shaky', 'Onboarding'), { status: 'False', reason: 'Succeeded' })
+  t.same(memberships('shaky').sort(), ['general', 'z1'])
+})
+
+t.test('a token revoked in flight is no failure', async t => {
+  fake.addHost({ name: 'revoked' })
+  await make('revoked')
+  for (let pass = 0; pass < 8; pass++) {
+    fake.tokens.revokeAll()
+    await step(t, 'revoked')
+  }
+  t.match(await conditionOf('revoked', 'Onboarding'), { status: 'False', reason: 'Succeeded' })
+})
+
+t.test('HV-41, AG-9: no traits at all', async t => {
+  fake.addHost({ name: 'plain' })
+  await make('plain')
+  await onboard(t, 'plain')
+  t.match(await conditionOf('plain', 'TraitsUpdated'), { status: 'True', reason: 'Succeeded' })
+})
+
+t.test('AG-5: an aggregate that does not exist: named, and the test aggregate is kept', async t => {
+  fake.addHost({ name: 'wanting' })
+  await make('wanting', { aggregates: ['general', 'no-such', 'nor-this'] })
+  for (let pass = 0; pass < 6; pass++) await step(t, 'wanting')
+  t.match(await conditionOf('wanting', 'AggregatesUpdated'), { status: 'False', reason: 'Failed', message: /no-such.*nor-this/ })
+  t.match(await conditionOf('wanting', 'Onboarding'), { status: 'True', reason: 'Handover' })
+  t.ok(memberships('wanting').includes('tenant_filter_tests'))
+  fake.addAggregate('no-such')
+  fake.addAggregate('nor-this')
+  t.same(new Set(await running.tick('fast', 'aggregates', 'onboarding')), new Set([204]), 'HV-9: by the tick alone')
+  await running.tick('fast', 'onboarding')
+  t.match(await conditionOf('wanting', 'Onboarding'), { status: 'False', reason: 'Succeeded' })
+  t.same(memberships('wanting').sort(), ['general', 'no-such', 'nor-this', 'z1'])
+})
+
+t.test('HV-36, HV-39: a test server in ERROR; after the last attempt no more are made', async t => {
+  fake.addHost({ name: 'broken' })
+  await make('broken', { skipTests: false })
+  while ((await conditionOf('broken', 'Onboarding'))?.reason !== 'Testing') await step(t, 'broken')
+  fake.host('broken').alive = false // no valid host
+  for (let pass = 0; pass < 30 && (await conditionOf('broken', 'Onboarding'))?.reason !== 'Failed'; pass++) {
+    await step(t, 'broken')
+    await new Promise(resolve => setTimeout(resolve, 30)) // the fake needs its milliseconds to build and to delete
+  }
+  const { status } = await stored('broken')
+  t.match(status?.onboarding, { attempts: 2, lastError: /No valid host/ })
+  t.match(await conditionOf('broken', 'Onboarding'), { status: 'True', reason: 'Failed' })
+  t.same(
+    [...fake.world.instances.values()].filter(({ name }) => name.includes('broken')),
+    [],
+    'HV-37: nothing is left'
+  )
+  fake.forget()
+  await step(t, 'broken')
+  t.same(creations(fake), [])
+  fake.host('broken').alive = true
+  await admin.patch(Hypervisor, { name: 'broken' }, { metadata: { annotations: { 'kvm.cloud.sap/retry-onboarding': '1' } } })
+  await step(t, 'broken')
+  t.match(await conditionOf('broken', 'Onboarding'), { reason: 'Initial' }, 'asked to try again')
+})
+const creations = ({ requests }: FakeOpenStack) => requests.filter(({ method, path }) => method === 'POST' && path === '/servers')
+
+t.test('HV-32: what somebody else disabled is left disabled', async t => {
+  fake.addHost({ name: 'foreign', status: 'disabled', disabledReason: 'bad fans' })
+  await make('foreign')
+  for (let pass = 0; pass < 4; pass++) await step(t, 'foreign')
+  t.match((await stored('foreign')).status?.onboarding, { waitingFor: /bad fans/ })
+  t.equal(fake.host('foreign').status, 'disabled')
+})
+
+t.test('AG-13: a resource provider that is gone', async t => {
+  fake.addHost({ name: 'lonely' })
+  fake.world.providers.delete(fake.host('lonely').id)
+  await make('lonely', { customTraits: ['CUSTOM_X'] }, onboarded('lonely'))
+  t.equal(await running.hypervisorChanged('traits', 'lonely'), 204)
+  t.match(await conditionOf('lonely', 'TraitsUpdated'), { status: 'False', reason: 'ProviderMissing' })
+})
+
+t.test('AG-10: a trait outside CUSTOM_ that Placement does not know is named, the rest is set', async t => {
+  fake.addHost({ name: 'choosy' })
+  await make('choosy', { customTraits: ['CUSTOM_NEW', 'HW_CPU_X86_VMX', 'HW_NO_SUCH', 'CUSTOM_lower'] }, onboarded('choosy'))
+  t.equal(await running.hypervisorChanged('traits', 'choosy'), 204)
+  t.match(await conditionOf('choosy', 'TraitsUpdated'), {
+    status: 'False',
+    reason: 'Failed',
+    message: /CUSTOM_lower.*HW_NO_SUCH/
+  })
+  const { traits } = fake.world.providers.get(fake.host('choosy').id) ?? {}
+  t.ok(traits?.has('CUSTOM_NEW') && traits.has('HW_CPU_X86_VMX') && traits.has('COMPUTE_NODE'))
+})
+
+t.test('AG-3: another zone only for a disabled and empty host, and back when the new one refuses', async t => {
+  fake.addHost({ name: 'mover' })
+  fake.world.aggregates.find(({ name }) => name === 'z1')?.hosts.push('mover')
+  await make('mover', {}, onboarded('mover'), 'z2')
+  await running.hypervisorChanged('aggregates', 'mover')
+  t.match(await conditionOf('mover', 'AggregatesUpdated'), { reason: 'Failed', message: /only when it is disabled and empty/ })
+  t.same(memberships('mover'), ['z1'])
+  fake.host('mover').status = 'disabled'
+  const lift = fake.faults.add({
+    method: 'POST',
+    path: /aggregates\/2\/action/,
+    times: 1,
+    effect: { answer: { status: 409, body: { conflictingRequest: { message: 'no' } } } }
+  })
+  await running.hypervisorChanged('aggregates', 'mover')
+  lift()
+  t.same(memberships('mover'), ['z1'], 'rolled back')
+  await running.hypervisorChanged('aggregates', 'mover')
+  t.same(memberships('mover'), ['z2'])
+})
+
+t.test('HV-8: observe mode records and writes nothing to OpenStack', async t => {
+  fake.addHost({ name: 'watched' })
+  await make('watched', { customTraits: ['CUSTOM_W'] }, onboarded('watched'))
+  await admin.patch(Hypervisor, { name: 'watched' }, { metadata: { annotations: { 'kvm.cloud.sap/drover-observe': 'true' } } })
+  fake.forget()
+  await step(t, 'watched')
+  t.same(
+    fake.requests.filter(({ method, service }) => method !== 'GET' && service !== 'identity'),
+    []
+  )
+  const { status } = await stored('watched')
+  t.same(status?.drift?.map(({ kind, name, action }) => `${kind} ${name} ${action}`).sort(), [
+    'aggregate z1 reported',
+    'trait CUSTOM_W reported'
+  ])
+  t.same(
+    status?.conditions?.map(({ type }) => type),
+    ['Onboarding'],
+    "the other operator's conditions are its own"
+  )
+})
+
+t.test('offboarding: a host that still has a server is not touched; its service id may not be another host by now', async t => {
+  fake.addHost({ name: 'leaver' })
+  const server = fake.addServer({ name: 'vm', host: 'leaver' })
+  const gone = [condition('Evicting', 'False'), condition('AgentPodsEvicted', 'True', 'NoAgentPods')]
+  await make('leaver', { maintenance: 'termination' }, onboarded('leaver', gone))
+  t.equal(await running.hypervisorChanged('offboarding', 'leaver'), 204)
+  t.match(await conditionOf('leaver', 'Offboarded'), { status: 'False', reason: 'Blocked', message: new RegExp(server.id) })
+  t.ok(fake.host('leaver').serviceId)
+  fake.world.instances.delete(server.id)
+  for (const status of [409, 503]) {
+    fake.faults.add({
+      service: 'compute',
+      method: 'DELETE',
+      path: /os-services/,
+      times: 1,
+      effect: { answer: { status, body: {} } }
+    })
+    t.equal(await running.hypervisorChanged('offboarding', 'leaver'), 204)
+    t.match(await conditionOf('leaver', 'Offboarded'), { status: 'False', reason: 'Blocked' }, String(status))
+  }
+  fake.stopAgent('leaver')
+  for (let pass = 0; pass < 4; pass++) t.equal(await running.hypervisorChanged('offboarding', 'leaver'), 204)
+  t.match(await conditionOf('leaver', 'Offboarded'), { status: 'True', reason: 'Offboarded' })
+  t.equal(fake.host('leaver').serviceId, null)
+  t.equal(fake.world.providers.has(fake.host('leaver').id), false, 'HV-55')
+})
+
+t.test('HV-53: a provider that Nova left behind, with an allocation that nobody has elsewhere', async t => {
+  fake.addHost({ name: 'orphaned' })
+  const status = onboarded('orphaned', [condition('Evicting', 'False'), condition('AgentPodsEvicted', 'True', 'NoAgentPods')])
+  const { id } = fake.host('orphaned')
+  const provider = fake.world.providers.get(id)
+  const server = fake.addServer({ name: 'ghost', host: 'orphaned' })
+  fake.world.instances.delete(server.id)
+  Object.assign(fake.host('orphaned'), { serviceId: null, alive: false })
+  t.ok(provider)
+  await make('orphaned', { maintenance: 'termination' }, status)
+  for (let pass = 0; pass < 3; pass++) await running.hypervisorChanged('offboarding', 'orphaned')
+  t.equal(fake.world.providers.has(id), false)
+  t.equal(fake.world.consumers.get(server.id)?.allocations.size ?? 0, 0)
+  t.match(await conditionOf('orphaned', 'Offboarded'), { status: 'True' })
+})
+
+t.test('500 hosts in one listing: each tick asks for it once, and nothing is written twice', async t => {
+  const names = Array.from({ length: 500 }, (_, index) => `fleet${index}`)
+  for (const name of names) fake.addHost({ name })
+  const zone = fake.world.aggregates.find(({ name }) => name === 'z1')
+  zone?.hosts.push(...names)
+  await settleAll(names, name => make(name, {}, onboarded(name)))
+  const sharing = await run(t, api, functions, env)
+  await sharing.tick('slow')
+  const versions = async () => {
+    const { items } = await admin.list(Hypervisor)
+    return items.filter(({ metadata }) => metadata.name.startsWith('fleet')).map(({ metadata }) => metadata.resourceVersion)
+  }
+  const before = await versions()
+  fake.forget()
+  t.same(new Set(await sharing.tick('slow')), new Set([204]))
+  t.same(await versions(), before, 'HV-7')
+  const asked = fake.requests.filter(({ path }) => !path.endsWith('/')).map(({ method, path }) => `${method} ${path}`)
+  t.ok(asked.length <= 25, `${asked.length} calls for ${names.length} hosts: ${[...new Set(asked)].join(', ')}`)
+})
