@@ -1,5 +1,5 @@
-// The embedded OpenStack as an operator would have it: a compute service for each Node that is a hypervisor, as nova-compute on it would
-// register itself, and the aggregates that such hosts are put into.
+// The embedded OpenStack as an operator would have it: what the smoke test of a new host needs; a compute service for each Node that is a
+// hypervisor, as nova-compute on it would register itself; and the aggregates that such hosts are put into.
 import { connect, Node } from '../kube/index.ts'
 import type { FakeOpenStack } from './openstack/index.ts'
 
@@ -11,28 +11,32 @@ export interface ComputeHosts {
   close(): Promise<void>
 }
 
-export async function keepComputeHosts(
-  kubeconfig: string,
-  cloud: FakeOpenStack,
-  onFault: (err: unknown) => void
-): Promise<ComputeHosts> {
-  const kube = await connect({ manager: 'drover-compute-hosts', kubeconfig })
+export function keepComputeHosts(kubeconfig: string, cloud: FakeOpenStack, onFault: (err: unknown) => void): ComputeHosts {
   const stop = new AbortController()
   const watching = (async () => {
+    const kube = await connect({ manager: 'drover-compute-hosts', kubeconfig })
     for await (const seen of kube.watch(Node, { signal: stop.signal })) {
       if (seen.type === 'snapshot') for (const node of seen.items) register(node, cloud)
       else if (seen.type === 'changed') register(seen.object, cloud)
       else stopAgent(seen.object, cloud)
     }
+    kube.close()
   })().catch(onFault)
-  ensureAggregate(cloud, 'tenant_filter_tests')
+  prepare(cloud)
   return {
     async close() {
       stop.abort()
       await watching
-      kube.close()
     }
   }
+}
+
+/** What functions/onboarding asks for by default. */
+function prepare(cloud: FakeOpenStack): void {
+  const { world, account } = cloud
+  ensureAggregate(cloud, 'tenant_filter_tests')
+  world.images.push({ id: world.newId(), name: 'cirros-kvm' })
+  world.networks.push({ id: world.newId(), name: 'test', projectId: account.projectId, shared: false })
 }
 
 function register({ metadata = {} }: Node, cloud: FakeOpenStack): void {

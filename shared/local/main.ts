@@ -31,6 +31,9 @@ const options = {
   help: { type: 'boolean', default: false }
 } satisfies ParseArgsConfig['options']
 
+// Whoever read the lines is gone, and with them the reason to go on.
+process.stdout.on('error', () => process.exit(0))
+
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
 
 /** What to do about it, where that is known. */

@@ -93,7 +93,8 @@ async function start(options: PlatformOptions, closers: Closers): Promise<LocalP
   const state = options.state === undefined ? undefined : openState(options.state)
   if (state) closers.add(() => state.close())
   const [loaded, manifests, clusterAgent, cloud] = await Promise.all([
-    loadFunctions(options.functions),
+    // A Trigger whose dead-letter sink is not there is not ready.
+    loadFunctions(options.functions && [...new Set([...options.functions, 'dead-letters'])]),
     loadDocuments(options.knative ?? 'knative'),
     loadClusterAgent(),
     openCloud(options.osCloud)
@@ -134,7 +135,7 @@ async function start(options: PlatformOptions, closers: Closers): Promise<LocalP
   })
   closers.add(() => agent.close())
   if (cloud.fake) {
-    const hosts = await keepComputeHosts(cluster.kubeconfig, cloud.fake, err => log.error({ err }, 'compute hosts'))
+    const hosts = keepComputeHosts(cluster.kubeconfig, cloud.fake, err => log.error({ err }, 'compute hosts'))
     closers.add(() => hosts.close())
   }
   const { url, kubeconfig } = cluster

@@ -1,28 +1,20 @@
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import { connect, Node } from '../../shared/kube/index.ts'
+import { loadDocuments } from '../../shared/local/load.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
+import { NetworkConfiguration } from '../../shared/schema/network-configuration.ts'
 import { eventually } from '../servers/eventually.ts'
 import { start } from './start.ts'
 
 t.setTimeout(120_000)
+const root = join(import.meta.dirname, '..', '..')
 const folder = mkdtempSync(join(tmpdir(), 'drover-start-'))
 t.teardown(() => rmSync(folder, { recursive: true }))
-writeFileSync(join(folder, 'broken'), 'not: [a kubeconfig')
-const nobody = {
-  clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1' } }],
-  contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }]
-}
-writeFileSync(
-  join(folder, 'nobody'),
-  JSON.stringify({ apiVersion: 'v1', kind: 'Config', ...nobody, users: [{ name: 'u', user: {} }], 'current-context': 'c' })
-)
-
 t.test('the demo: Nodes become Hypervisors, each event is a line, and Ctrl-C leaves nothing', async t => {
-  const drover = start(t, '--demo')
+  const drover = start(t, '--demo', '--functions', 'hypervisor,dead-letters')
   const [, kubeconfig = ''] = await drover.says(/export KUBECONFIG=(\S+)/)
   t.equal(statSync(kubeconfig).mode & 0o777, 0o600)
   await drover.says(/demo: applied node001-zone-a/)
@@ -42,10 +34,10 @@ t.test('the demo: Nodes become Hypervisors, each event is a line, and Ctrl-C lea
 
 t.test('--state keeps objects over kill -9, with the same kubeconfig', async t => {
   const state = join(folder, 'state')
-  const first = start(t, '--state', state, '--demo')
+  const first = start(t, '--state', state, '--demo', '--functions', 'hypervisor')
   await first.says(/hypervisor +hypervisor\.changed node003-zone-b/)
   await first.end('SIGKILL')
-  const second = start(t, '--state', state, '--log', 'json')
+  const second = start(t, '--state', state, '--log', 'json', '--functions', 'hypervisor')
   const [, kubeconfig = ''] = await second.says(/export KUBECONFIG=(\S+)/)
   t.equal(kubeconfig, `${state}.kubeconfig`)
   const kube = await connect({ manager: 'test', kubeconfig })
@@ -56,32 +48,26 @@ t.test('--state keeps objects over kill -9, with the same kubeconfig', async t =
   t.equal(await second.end('SIGTERM'), 0)
 })
 
-const taken = createServer().listen(0, '127.0.0.1')
-t.teardown(() => taken.close())
-await new Promise(resolve => taken.once('listening', resolve))
-const { port } = taken.address() as { port: number }
-
-const refusals: Array<[name: string, args: string[], said: RegExp]> = [
-  ['an unknown option', ['--nope'], /Unknown option '--nope'/],
-  ['a port in use', ['--port', String(port)], /EADDRINUSE.*choose another port with --port/],
-  ['a port that is none', ['--port', 'high'], /--port is a number, not high/],
-  ['a kubeconfig that is not there', ['--kubeconfig', join(folder, 'absent')], /absent/],
-  ['a kubeconfig that is broken', ['--kubeconfig', join(folder, 'broken')], /broken/],
-  ['a cluster that does not answer', ['--kubeconfig', join(folder, 'nobody')], /no answer from the API server.*ECONNREFUSED/],
-  ['a function that does not exist', ['--functions', 'hypervisor,nope'], /there is no function nope; there are .*hypervisor/],
-  ['a log format that does not exist', ['--log', 'xml'], /--log is text or json, not xml/]
-]
-for (const [name, args, said] of refusals) {
-  t.test(`${name}: one line that says what to do`, async t => {
-    const drover = start(t, ...args)
-    t.equal(await drover.exited, 1)
-    t.match(drover.output(), said)
-    t.equal(drover.output().trim().split('\n').length, 1)
-  })
-}
-
-t.test('--help', async t => {
-  const drover = start(t, '--help')
-  t.equal(await drover.exited, 0)
-  for (const option of ['--demo', '--kubeconfig', '--state', '--port', '--functions', '--log']) t.match(drover.output(), option)
+t.test('every function runs, under its own role; webhooks and routes reach them', async t => {
+  const wired = (await loadDocuments('knative')).map(({ doc }) => doc as { kind: string; metadata: { name: string } })
+  const expected = readdirSync(join(root, 'functions')).filter(
+    name =>
+      existsSync(join(root, 'functions', name, 'handler.ts')) &&
+      wired.some(({ kind, metadata }) => kind === 'Service' && metadata.name === name)
+  )
+  const drover = start(t)
+  const [, running = ''] = await drover.says(/^ {2}functions +(.+)$/m)
+  t.same(running.split(', '), expected.sort())
+  const [, kubeconfig = ''] = await drover.says(/export KUBECONFIG=(\S+)/)
+  const kube = await connect({ manager: 'test', kubeconfig })
+  const network = { metadata: { name: 'both', namespace: 'default' }, spec: { bridge: { name: 'br0' }, podNetwork: true } }
+  await t.rejects(kube.create(NetworkConfiguration, network as never), /bridge|podNetwork/, 'NC1')
+  kube.close()
+  const [, admit = ''] = await drover.says(/admission +(http:\S+\/admit)/)
+  t.equal((await fetch(admit)).status, 405, 'reviews come by POST')
+  const own = await connect({ manager: 'test', kubeconfig: join(dirname(kubeconfig), 'hypervisor.kubeconfig') })
+  await t.rejects(own.delete(Node, { name: 'n' }), { code: 'Forbidden' }, 'no more than its role')
+  t.ok((await own.list(Node)).items)
+  own.close()
+  t.equal(await drover.end('SIGTERM'), 0)
 })

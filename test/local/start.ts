@@ -4,6 +4,8 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 
+// As `npm start` has it: most of a start is loading.
+const cache = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'v8')
 const main = join(import.meta.dirname, '..', '..', 'shared', 'local', 'main.ts')
 
 export interface Started {
@@ -16,7 +18,10 @@ export interface Started {
 }
 
 export function start(t: Test, ...args: string[]): Started {
-  const child = spawn(process.execPath, ['--conditions=drover', main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, ['--conditions=drover', main, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? cache, HOME: '/nonexistent' }
+  })
   let output = ''
   let waiting: Array<() => void> = []
   const wake = () => {

@@ -45,7 +45,7 @@ export interface Broker {
 }
 
 const LIMITS: Limits = { inFlight: 100, queue: 10_000, bytes: 128 << 20, deadLetters: 1000 }
-const SILENT: Log = { info() {}, warn() {}, error() {} }
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} }
 /** A source's tick: five more tries within two seconds, then it is dropped. */
 const PING_POLICY = toPolicy({ retry: 5, backoffPolicy: 'exponential', backoffDelay: 'PT0.05S' })
 
@@ -71,8 +71,11 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     await ingress.close()
     throw err
   }
-  for (const { name, namespace, reason, file } of triggers)
-    if (reason) log.warn({ file }, `Trigger ${namespace}/${name} is not ready: ${reason}`)
+  for (const { name, namespace, reason, file } of triggers) {
+    if (reason === undefined) continue
+    const chosen = reason.endsWith('is not started here') // and whoever chose so knows
+    log[chosen ? 'debug' : 'warn']({ file }, `Trigger ${namespace}/${name} is not ready: ${reason}`)
+  }
   await hub.restore()
   for (const ping of wiring.pings.values()) tick(ping, find, sender, clock, random, log)
 

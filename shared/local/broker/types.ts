@@ -33,6 +33,7 @@ export interface Manifest {
 
 /** pino's, or anything alike. */
 export interface Log {
+  debug: (about: object, message: string) => void
   info: (about: object, message: string) => void
   warn: (about: object, message: string) => void
   error: (about: object, message: string) => void

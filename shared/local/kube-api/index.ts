@@ -51,7 +51,7 @@ export interface KubeApi {
 export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeApi> {
   const { port = 0, objects = [], state, clock = () => new Date(), historySize = 5000 } = options
   const onFault = options.onFault ?? ((err: unknown) => console.error(err))
-  const { certificate, key } = await makeCertificate(clock())
+  const { certificate, key } = makeCertificate(clock())
   const store = new Store(historySize, state && sqliteBacking(state))
   const registry = new Registry()
   for (const resource of builtins) registry.add(resource)

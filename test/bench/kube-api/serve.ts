@@ -7,7 +7,7 @@ import { startKubeApi } from '../../../shared/local/kube-api/index.ts'
 const folder = join(import.meta.dirname, '..', '..', '..', 'crds')
 const files = (await readdir(folder)).filter(name => name.endsWith('.yaml') && name !== 'kustomization.yaml')
 const crds = await Promise.all(files.map(async name => parse(await readFile(join(folder, name), 'utf8')) as object))
-const { url, token, ca } = await startKubeApi({ crds })
+const { url, token, ca } = await startKubeApi({ objects: crds })
 process.on('message', () => process.send?.({ rss: process.memoryUsage.rss() }))
 process.on('disconnect', () => process.exit())
 process.send?.({ url, token, ca })

@@ -123,7 +123,7 @@ void t.test('a store that fails is told to the sender', async t => {
   const db = new DatabaseSync(':memory:')
   const sink = localSink()
   const errors: string[] = []
-  const log = { info() {}, warn() {}, error: (_: object, message: string) => void errors.push(message) }
+  const log = { debug() {}, info() {}, warn() {}, error: (_: object, message: string) => void errors.push(message) }
   const running = await start(t, [broker('b'), trigger('t', { subscriber: ref('s') })], { s: sink }, { state: db, log })
   db.exec('DROP TABLE broker_events')
   t.equal(await send(running), 500)

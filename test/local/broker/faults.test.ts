@@ -193,7 +193,7 @@ for (const [name, manifests, message] of bad) {
 
 void t.test('not ready, and said so: no Broker, no subscriber, no dead-letter sink', async t => {
   const warnings: string[] = []
-  const log = { info() {}, error() {}, warn: (_: object, message: string) => void warnings.push(message) }
+  const log = { debug() {}, info() {}, error() {}, warn: (_: object, message: string) => void warnings.push(message) }
   const service = {
     file: 'knative/off.yaml',
     doc: { apiVersion: 'serving.knative.dev/v1', kind: 'Service', metadata: { name: 'off', namespace: 'test' } }

@@ -98,7 +98,12 @@ void t.test('a tick that fails is tried five more times within two seconds, then
   const sink = localSink((): Answer => ({ status: 503 }))
   let dropped = (): void => {}
   const warned = new Promise<void>(resolve => (dropped = resolve))
-  const log = { info() {}, error() {}, warn: (_: object, message: string) => message === 'a tick was dropped' && dropped() }
+  const log = {
+    debug() {},
+    info() {},
+    error() {},
+    warn: (_: object, message: string) => message === 'a tick was dropped' && dropped()
+  }
   await start(t, [pingSource('p', { schedule: '0 0 5 * * *', sink: ref('s') })], { s: sink }, { clock, random: () => 0, log })
   clock.advance(4 * MINUTE)
   for (let tries = 1; tries <= 5; tries++) {
@@ -113,7 +118,7 @@ void t.test('a tick that fails is tried five more times within two seconds, then
 
 void t.test('a sink that nobody answers for', async t => {
   const warnings: string[] = []
-  const log = { info() {}, error() {}, warn: (_: object, message: string) => void warnings.push(message) }
+  const log = { debug() {}, info() {}, error() {}, warn: (_: object, message: string) => void warnings.push(message) }
   await start(t, [pingSource('p', { sink: ref('none') })], {}, { log })
   t.same(warnings, ['PingSource test/p is not ready: nobody answers for its sink'])
 })
