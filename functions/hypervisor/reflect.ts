@@ -4,6 +4,7 @@ import type { Node, Pod } from '../../shared/kube/kinds.ts'
 import type { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import { internalIp, internalIps } from './addresses.ts'
 import { remainingAgents } from './agent-pods.ts'
+import { tainted } from './audit.ts'
 import { agentsMustLeave, manager, say, type Options, type Seen, type Spec, type Step } from './decide.ts'
 import * as mapping from './mapping.ts'
 import { phase } from './phase.ts'
@@ -29,7 +30,8 @@ export function reflect(
   const verdicts: Verdict[] = [
     verdict,
     ...terminatingVerdict(hypervisor, terminating),
-    ...agentPodsVerdict(seen, hypervisor, pods)
+    ...agentPodsVerdict(seen, hypervisor, pods),
+    tainted(hypervisor)
   ]
   const addresses = node ? internalIps(node) : []
   const ip = internalIp(addresses, hypervisor.status?.internalIp, options.preferredFamily)

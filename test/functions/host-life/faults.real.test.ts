@@ -36,15 +36,11 @@ const conditionOf = async (name: string, type: string) =>
   (await stored(name)).status?.conditions?.find(known => known.type === type)
 const memberships = (host: string): string[] =>
   fake.world.aggregates.filter(({ hosts }) => hosts.includes(host)).map(({ name }) => name)
-const make = (name: string, spec: Partial<Hypervisor['spec']> = {}, status?: Partial<Status>, zone = 'z1') =>
-  admin
-    .create(Hypervisor, {
-      metadata: { name, labels: { 'topology.kubernetes.io/zone': zone } },
-      spec: { skipTests: true, ...spec }
-    })
-    .then(async () => {
-      if (status) await admin.applyStatus(Hypervisor, { metadata: { name }, status })
-    })
+async function make(name: string, spec: Partial<Hypervisor['spec']> = {}, status?: Partial<Status>, zone = 'z1'): Promise<void> {
+  const metadata = { name, labels: { 'topology.kubernetes.io/zone': zone } }
+  await admin.create(Hypervisor, { metadata, spec: { skipTests: true, ...spec } })
+  if (status) await admin.applyStatus(Hypervisor, { metadata: { name }, status })
+}
 
 /** Events in the order in which they would come; every one must be answered with 204, whatever OpenStack does. */
 async function step(t: Test, name: string, by: Running = running): Promise<void> {

@@ -161,7 +161,7 @@ const types = ({ conditions }: { conditions: Array<{ type: string }> }) => condi
 
 t.test('Terminating is told while it lasts, and cancelled when it ends', async t => {
   t.match(statusOf({ node: terminating }).conditions[1], { type: 'Terminating', status: 'True', reason: 'Terminating' })
-  t.same(types(statusOf({})), ['Ready'], 'never said, never cancelled')
+  t.same(types(statusOf({})), ['Ready', 'Tainted'], 'never said, never cancelled')
   const was = hypervisor({}, { numInstances: 0, conditions: [condition('Terminating', 'True', 'Terminating')] })
   t.match(statusOf({}, was).conditions[1], { type: 'Terminating', status: 'False', reason: 'Cancelled' })
 })
@@ -173,8 +173,8 @@ t.test('HV-25: agents are looked for only when the host is drained and tainted',
     metadata: { name, namespace: 'agents' },
     spec: { containers: [], ...more }
   })
-  t.same(types(statusOf({ node: node() }, drained)), ['Ready'])
-  t.same(types(statusOf({ node: tainted })), ['Ready'], 'not drained')
+  t.same(types(statusOf({ node: node() }, drained)), ['Ready', 'Tainted'])
+  t.same(types(statusOf({ node: tainted })), ['Ready', 'Tainted'], 'not drained')
   t.match(statusOf({ node: tainted }, drained).conditions[1], { type: 'AgentPodsEvicted', status: 'True', reason: 'NoAgentPods' })
   const pods = [
     pod('nova-compute'),
@@ -248,7 +248,7 @@ t.test('HV-27: a host that was onboarded before Drover came is Ready at once', a
   const adopted = hypervisor({}, { numInstances: 3, conditions: [condition('Onboarding', 'False', 'Succeeded')] }, [])
   const { conditions, phase } = statusOf({}, adopted)
   t.match(conditions, [{ type: 'Ready', status: 'True', reason: 'Ready' }])
-  t.same(types({ conditions }), ['Ready'], 'and its onboarding stays as it is')
+  t.same(types({ conditions }), ['Ready', 'Tainted'], 'and its onboarding stays as it is')
   t.equal(phase, 'Active')
 })
 

@@ -14,7 +14,7 @@ import { request } from '../../servers/request.ts'
 import { rightsOf } from '../../servers/rights.ts'
 import { virtDriver } from './fixtures.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(300_000)
 const api = await ownKubernetes(t)
 const kubeconfig = await asServiceAccount(t, api, 'hypervisor.yaml', 'hypervisor')
 const admin = await connect({ manager: 'test', kubeconfig: api.kubeconfig })
