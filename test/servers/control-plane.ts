@@ -22,7 +22,7 @@ export interface Access {
   devToken: string
   webhookCert: string
   webhookKey: string
-  /** Every request of a service account of Drover, as JSON lines. */
+  /** Every request of a service account, as JSON lines. */
   auditLog: string
 }
 
@@ -72,7 +72,11 @@ const auditPolicy = {
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
   omitStages: ['RequestReceived'],
-  rules: [{ level: 'Metadata', userGroups: ['system:serviceaccounts:drover'] }, { level: 'None' }]
+  rules: [
+    { level: 'None', userGroups: ['system:serviceaccounts:kube-system'] }, // the controllers
+    { level: 'Metadata', userGroups: ['system:serviceaccounts'] },
+    { level: 'None' }
+  ]
 }
 
 const flags = (values: Record<string, string | number | boolean>): string[] =>

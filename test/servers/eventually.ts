@@ -1,5 +1,5 @@
 /** The value, as soon as it is there. A deadline, not a delay: the test goes on at once when the condition holds. */
-export async function eventually<T>(what: string, look: () => Promise<T | undefined | false>, deadlineMs = 30_000): Promise<T> {
+export async function eventually<T>(what: string, look: () => Promise<T | undefined | false>, deadlineMs = 60_000): Promise<T> {
   const until = Date.now() + deadlineMs
   for (;;) {
     const found = await look()

@@ -36,7 +36,7 @@ export async function rightsOf(api: Access, file: string, account: string): Prom
   const entries = (await readFile(api.auditLog, 'utf8'))
     .split('\n')
     .flatMap(line => (line === '' ? [] : [JSON.parse(line) as Entry]))
-    .filter(({ user, objectRef }) => user.username === `system:serviceaccount:drover:${account}` && objectRef !== undefined)
+    .filter(({ user, objectRef }) => user.username.endsWith(`:${account}`) && objectRef !== undefined)
   const used = new Set(
     entries.flatMap(entry => {
       const { apiGroup = '', resource = '', subresource, namespace } = entry.objectRef ?? {}
