@@ -10,6 +10,7 @@ export const tick = event({
   reactedBy: [
     'hypervisor',
     'onboarding',
+    'maintenance',
     'evict',
     'aggregates',
     'traits',

@@ -72,7 +72,7 @@ const job = {
   destination: Type.Optional(Type.String()),
   stats: Type.Record(Type.String(), Type.Union([Type.Number(), Type.String(), Type.Boolean()]))
 }
-export const migrationProgressed = fact('migration.progressed', job, 'a sample of a migration under way', ['migration', 'evict'])
+export const migrationProgressed = fact('migration.progressed', job, 'a sample of a migration under way', ['migration'])
 export const migrationEnded = fact('migration.ended', { ...job, result: Type.String() }, 'a migration ended, with its result', [
   'migration',
   'evict'

@@ -1,0 +1,121 @@
+// What the mode of a host asks of its compute service and its Eviction (spec/hypervisor.md §3.4). Pure.
+import type { ComputeService } from 'openstack-sdk-lite'
+import { findCondition } from '../../shared/kube/conditions.ts'
+import { disabledReason, mayEnable } from '../../shared/openstack/compute-service.ts'
+import type { Eviction } from '../../shared/schema/eviction.ts'
+import type { Hypervisor } from '../../shared/schema/hypervisor.ts'
+
+export const manager = 'drover-maintenance'
+export const emergencyAnnotation = 'kvm.cloud.sap/emergency'
+export const bootAnnotation = 'kvm.cloud.sap/boot-id'
+
+export type Mode = '' | 'manual' | 'auto' | 'ha' | 'termination' | 'shutdown'
+
+export interface Seen {
+  hypervisor: Hypervisor
+  /** the one of the host's name; others are not ours to touch */
+  eviction: Eviction | undefined
+  /** undefined: Nova has none, or the host was never registered */
+  service: ComputeService | undefined
+  /** HV-32: whether a disabling by others may be undone */
+  takeover: boolean
+}
+
+export type ServiceStep =
+  | { do: 'leave' }
+  | { do: 'disable'; reason: string }
+  | { do: 'enable' }
+  /** somebody else disabled it: drift, and left so */
+  | { do: 'report'; actual: string }
+
+export type EvictionStep =
+  | { do: 'leave' }
+  | { do: 'ensure'; retryToken: string | undefined }
+  /** HV-47: stop it first; it is deleted when it has ended */
+  | { do: 'cancel' }
+  | { do: 'delete' }
+
+export interface Step {
+  mode: Mode
+  sinceMs: number
+  service: ServiceStep
+  eviction: EvictionStep
+  waitingFor?: string
+  /** HV-46: a server that appeared on the drained host */
+  appeared?: string
+}
+
+const cancelLimitMs = 120_000
+
+/** NA-21: a host that is about to shut down is drained without anybody setting a mode; a new boot ends it. */
+export function modeOf({ spec, status }: Hypervisor, eviction: Eviction | undefined): Mode {
+  if (spec.maintenance) return spec.maintenance
+  const { annotations = {} } = eviction?.metadata ?? {}
+  const sameBoot = annotations[bootAnnotation] === (status?.agent?.bootId ?? annotations[bootAnnotation])
+  return annotations[emergencyAnnotation] === 'true' && sameBoot ? 'shutdown' : ''
+}
+
+/** HV-44: not while onboarding runs, whatever lifecycleEnabled says; mode `ha` belongs to the ha function. */
+export const isOurs = (hypervisor: Hypervisor): boolean =>
+  findCondition(hypervisor, 'Onboarding')?.status !== 'True' && hypervisor.spec.maintenance !== 'ha'
+
+export function decide(seen: Seen, nowMs: number): Step {
+  const { hypervisor, eviction } = seen
+  const mode = modeOf(hypervisor, eviction)
+  const before = hypervisor.status?.maintenance
+  const sinceMs = before?.mode === mode && before.since ? Date.parse(before.since) : nowMs
+  if (mode === '') return outOf(seen, sinceMs, nowMs)
+  const appeared = appearedOn(hypervisor, eviction)
+  const retryToken = appeared ? `${eviction?.status?.finishedAt ?? ''}/${appeared}` : eviction?.spec.retryToken
+  return { mode, sinceMs, service: disable(seen, mode), eviction: { do: 'ensure', retryToken }, ...(appeared && { appeared }) }
+}
+
+function disable({ hypervisor, service }: Seen, mode: Mode): ServiceStep {
+  if (!service || service.status === 'disabled') return { do: 'leave' }
+  const { maintenanceReason } = hypervisor.spec
+  const askedBy = hypervisor.metadata.annotations?.['kvm.cloud.sap/maintenance-by']
+  return {
+    do: 'disable',
+    reason: disabledReason({
+      by: manager,
+      why: `maintenance=${mode}${maintenanceReason ? `: ${maintenanceReason}` : ''}`,
+      askedBy
+    })
+  }
+}
+
+/** HV-47: the Eviction is stopped, ends, goes; only then is the host enabled, and only if we or the operator before us disabled it (HV-32). */
+function outOf({ eviction, service, takeover }: Seen, sinceMs: number, nowMs: number): Step {
+  const step = { mode: '' as const, sinceMs, service: { do: 'leave' as const } }
+  if (eviction) {
+    const ended = eviction.status?.verdict !== undefined && eviction.status.verdict !== 'Incomplete'
+    const idle = eviction.status?.verdict === 'Incomplete' || eviction.status?.startedAt === undefined
+    if (ended || idle || nowMs - sinceMs >= cancelLimitMs)
+      return { ...step, eviction: { do: 'delete' }, waitingFor: 'the Eviction to be gone' }
+    return { ...step, eviction: { do: 'cancel' }, waitingFor: 'the Eviction to end' }
+  }
+  const none = { do: 'leave' as const }
+  if (!service || (service.status === 'enabled' && !service.forcedDown)) return { ...step, eviction: none }
+  if (mayEnable(service, { takeover })) return { ...step, service: { do: 'enable' }, eviction: none }
+  return {
+    ...step,
+    service: { do: 'report', actual: `disabled: ${service.disabledReason ?? 'no reason given'}` },
+    eviction: none
+  }
+}
+
+/** HV-46: the agent sees a domain on a host that was found empty. */
+function appearedOn({ status }: Hypervisor, eviction: Eviction | undefined): string | undefined {
+  if (eviction?.status?.verdict !== 'Succeeded' || (eviction.status.retryToken ?? '') !== (eviction.spec.retryToken ?? ''))
+    return undefined
+  return status?.instances?.find(({ active }) => active)?.id
+}
+
+/** Whether time alone may move the host on: the fast tick looks at these. */
+export function isOpen(hypervisor: Hypervisor): boolean {
+  const { spec, status } = hypervisor
+  if (!isOurs(hypervisor)) return false
+  const evicting = findCondition(hypervisor, 'Evicting')
+  if ((spec.maintenance ?? '') !== '') return status?.maintenance?.mode !== spec.maintenance || evicting?.status !== 'False'
+  return evicting !== undefined || findCondition(hypervisor, 'HypervisorDisabled')?.status === 'True'
+}

@@ -1,0 +1,42 @@
+import { Type } from 'typebox'
+import { shutdownCancelled, shutdownRequested } from '../../shared/events/libvirt.ts'
+import { evictionChanged, evictionDeleted } from '../../shared/events/objects.ts'
+import { hostFields, hostReactions, openHostDeps, whole } from '../../shared/openstack/host-function.ts'
+import { defineFunction, on } from '../../shared/runtime/function.ts'
+import { Hypervisor } from '../../shared/schema/hypervisor.ts'
+import { drainForShutdown, settle, shutdownIsOff, type Deps } from './act.ts'
+import { isOpen, manager } from './decide.ts'
+
+const config = Type.Object({
+  ...hostFields,
+  takeover: Type.Boolean({ default: false, description: 'enable a service that somebody else disabled (HV-32)' })
+})
+
+/** Ours are named like their host. */
+async function ofHost(name: string, deps: Deps): Promise<void> {
+  const hypervisor = await deps.kube.find(Hypervisor, name)
+  if (hypervisor) await settle(whole(hypervisor), deps)
+}
+
+export default defineFunction({
+  name: 'maintenance',
+  config,
+
+  async open({ takeover, ...host }, platform): Promise<Deps> {
+    return { ...(await openHostDeps(manager, host, platform)), takeover }
+  },
+
+  reactions: [
+    ...hostReactions<Deps>({ changed: ['created', 'labels', 'annotations', 'spec', 'conditions', 'status'], settle, isOpen }),
+    on(
+      evictionChanged,
+      { key: ({ data }) => data.name, changed: ['created', 'spec', 'conditions', 'status', 'deleting'] },
+      ({ data }, deps: Deps) => ofHost(data.name, deps)
+    ),
+    on(evictionDeleted, { key: ({ data }) => data.name }, ({ data }, deps: Deps) => ofHost(data.name, deps)),
+    on(shutdownRequested, { key: ({ data }) => data.host }, ({ data }, deps: Deps) =>
+      drainForShutdown(data.host, data.bootId, deps)
+    ),
+    on(shutdownCancelled, { key: ({ data }) => data.host }, ({ data }, deps: Deps) => shutdownIsOff(data.host, deps))
+  ]
+})
