@@ -1,10 +1,13 @@
 import type { DestinationStream } from 'pino'
 
 interface Line {
-  level: number
-  time: number
+  level: number | string
+  time?: number
   name: string
-  msg: string
+  msg?: string
+  /** The machine function speaks in the words of the operator whose place it takes. */
+  timestamp?: string
+  message?: string
   type?: string
   subject?: string
   outcome?: string
@@ -17,12 +20,26 @@ const short = (type: string): string => type.replace(/^(?:[a-z0-9]+\.)+(?=[a-z0-
 
 /** One log line for people: when, who, what, with what outcome, how long. */
 export function readable(json: string): string {
-  const { level, time, name, msg, type, subject, outcome, ms, reason, err } = JSON.parse(json) as Line
+  const {
+    level,
+    time,
+    timestamp = '',
+    name,
+    message,
+    msg = message,
+    type,
+    subject,
+    outcome,
+    ms,
+    reason,
+    err
+  } = JSON.parse(json) as Line
   const what = type === undefined ? msg : [short(type), subject].filter(Boolean).join(' ')
   const duration = ms === undefined ? undefined : `${ms.toFixed(ms < 10 ? 1 : 0)} ms`
-  const why = level >= 40 ? (reason ?? err?.message) : undefined
+  const why =
+    level === 'warn' || level === 'error' || (typeof level === 'number' && level >= 40) ? (reason ?? err?.message) : undefined
   return [
-    new Date(time).toISOString().slice(11, 23),
+    new Date(time ?? timestamp).toISOString().slice(11, 23),
     name.padEnd(14),
     what,
     outcome && `→ ${outcome}`,

@@ -40,7 +40,8 @@ export async function asServiceAccount(t: Test, api: Access, file: string, accou
   for (const name of namespaces) await apply(api, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
   for (const manifest of rights) await apply(api, manifest)
 
-  const path = `/api/v1/namespaces/drover/serviceaccounts/${account}/token`
+  const home = rights.find(({ kind, metadata }) => kind === 'ServiceAccount' && metadata.name === account)?.metadata.namespace
+  const path = `/api/v1/namespaces/${home}/serviceaccounts/${account}/token`
   const { body } = await request<{ status: { token: string } }>(api, 'POST', path, { spec: { expirationSeconds: 3600 } })
   const config = {
     apiVersion: 'v1',

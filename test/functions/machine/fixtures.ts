@@ -10,10 +10,9 @@ const text = (file: string): string => readFileSync(join(import.meta.dirname, '.
 const documents = (file: string): unknown[] => parseAllDocuments(text(file)).map(document => document.toJSON() as unknown)
 
 export const [goldenMachine, goldenVm] = documents('golden.yaml') as [Machine, VirtualMachine]
-export const seedMachines = (documents('seed.yaml') as Machine[]).map(machine => ({
-  ...machine,
-  metadata: { ...machine.metadata, uid: 'UID' }
-}))
+export const seedMachines = (documents('seed.yaml') as Machine[]).map(({ metadata, ...machine }) =>
+  Object.assign(machine, { metadata: Object.assign(metadata, { uid: 'UID' }) })
+)
 export const seedVms = parse(text('seed-vms.yaml')) as Record<string, VirtualMachine['spec']['template']['spec']>
 
 export const network = (name: string, spec: NetworkConfiguration['spec'], namespace = 'default'): NetworkConfiguration => ({
