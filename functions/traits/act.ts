@@ -2,7 +2,6 @@ import { OpenStackError } from 'openstack-sdk-lite'
 import { attempt, failureOf } from '../../shared/openstack/failure.ts'
 import { isObserved, type HostDeps } from '../../shared/openstack/host-function.ts'
 import { tellDrift } from '../../shared/openstack/tell-drift.ts'
-import { retry, type RetryPolicy } from '../../shared/runtime/retry.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import {
   changeOf,
@@ -17,13 +16,11 @@ import {
   type Outcome,
   type Wanted
 } from './decide.ts'
+import { syncTraits } from './sync.ts'
 
 export interface Deps extends HostDeps {
   drift: 'repair' | 'report'
 }
-
-/** AG-12: nova-compute writes the same list; whoever comes second reads again. */
-const races: RetryPolicy = { attempts: 6, minDelayMs: 50, maxDelayMs: 1000, jitter: 0.5 }
 
 export async function settle(hypervisor: Hypervisor, deps: Deps): Promise<void> {
   if (!isEligible(hypervisor)) return
@@ -60,38 +57,9 @@ async function sync(hypervisor: Hypervisor, given: Wanted, deps: Deps): Promise<
     const left = findings.map(({ name, actual }) => `${name}: ${actual}, left so`)
     return { traits: first.traits, managed: wanted.managed, problems: [...problems, ...left], missingProvider: false, findings }
   }
-  let seen = first
-  const written = await retry(
-    races,
-    async number => {
-      if (number > 1) seen = await resourceProviders.traits(provider)
-      const { write, add } = changeOf(wanted, seen.traits)
-      if (write === undefined) return seen
-      return putTraits(provider, { generation: seen.generation, traits: write }, add, deps)
-    },
-    { retryable: isStale }
-  )
+  const written = await syncTraits(provider, wanted, deps.cloud, undefined, first)
   return { traits: written.traits, managed: managedAfter(wanted, change.add), problems, missingProvider: false, findings: found }
 }
-
-/** The list is written with the generation that was just read. A custom trait that does not exist yet is made first (AG-10). */
-async function putTraits(
-  provider: string,
-  list: { generation: number; traits: string[] },
-  added: readonly string[],
-  { cloud }: Deps
-) {
-  try {
-    return await cloud.resourceProviders.setTraits(provider, list)
-  } catch (err) {
-    const made = added.filter(isCustom)
-    if (!(err instanceof OpenStackError) || err.code !== 'BadRequest' || made.length === 0) throw err
-    for (const trait of made) await cloud.traits.create(trait)
-    return cloud.resourceProviders.setTraits(provider, list)
-  }
-}
-
-const isStale = (err: unknown): boolean => err instanceof OpenStackError && err.code === 'Conflict'
 
 /** AG-10: a trait outside CUSTOM_ is used only if Placement knows it; asked only when one is to be added. */
 async function knownOf(wanted: Wanted, present: readonly string[], { cloud }: Deps): Promise<Wanted> {

@@ -60,6 +60,14 @@ export async function openstack(t: Test): Promise<OpenStack> {
   return handle(access)
 }
 
+/** For a bench, which has no test to end with. */
+export async function borrowOpenStack(): Promise<{ target: OpenStack; stop: () => Promise<void> }> {
+  const prepared = await prepare()
+  if (!prepared.ok) throw new Error(prepared.reason)
+  const { stop, ...access } = await start()
+  return { target: handle(access), stop }
+}
+
 async function start(): Promise<Access & { stop: () => Promise<void> }> {
   const dir = join(await mkdtemp(join(tmpdir(), 'drover-os-')), 's')
   const env = { OSL_DIR: dir, OSL_OWNER: String(process.pid) }
