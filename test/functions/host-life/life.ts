@@ -1,7 +1,9 @@
 // One host through its whole life, on any OpenStack: Node labelled → … → Offboarded. The timeline is what the docs show.
 import type { Test } from 'tap'
 import aggregates from '../../../functions/aggregates/handler.ts'
+import evict from '../../../functions/evict/handler.ts'
 import hypervisor from '../../../functions/hypervisor/handler.ts'
+import maintenance from '../../../functions/maintenance/handler.ts'
 import nodeRelease from '../../../functions/node-release/handler.ts'
 import offboarding from '../../../functions/offboarding/handler.ts'
 import onboarding from '../../../functions/onboarding/handler.ts'
@@ -58,8 +60,8 @@ export async function life(t: Test, api: ControlPlane, target: OpenStack): Promi
   await addAggregate(target, 'tenant_filter_tests')
   await addAggregate(target, 'general')
 
-  const functions = [hypervisor, onboarding, aggregates, traits, offboarding, nodeRelease]
-  const running = await run(t, api, functions, environmentOf(target))
+  const functions = [hypervisor, onboarding, aggregates, traits, maintenance, evict, offboarding, nodeRelease]
+  const running = await run(t, api, functions, { ...environmentOf(target), LISTING_AGE: '1s' })
   await running.watch()
   const ticking = new AbortController()
   const ticks = (async () => {
@@ -137,17 +139,20 @@ export async function life(t: Test, api: ControlPlane, target: OpenStack): Promi
     mark('drift repaired: aggregate and trait')
   })
 
+  const service = async () => (await cloud.services.list({ host, binary: 'nova-compute' }))[0]
+  const ask = { maintenance: 'manual', maintenanceReason: 'new fans' } as const
+  await admin.patch(Hypervisor, { name: host }, { spec: ask })
+  await eventually('the service to be disabled', async () => (await service())?.status === 'disabled')
+  t.match(await service(), { disabledReason: /^drover: .*new fans/ }, 'with mode, words and writer (HV-32)')
+  mark('maintenance: disabled with the reason')
+  await reached('drained', hypervisor => condition(hypervisor, 'Evicting')?.status === 'False' && hypervisor.status?.evicted)
+  await admin.patch(Hypervisor, { name: host }, { spec: { maintenance: '', maintenanceReason: '' } })
+  await eventually('the service to be enabled', async () => (await service())?.status === 'enabled', 150_000)
+  await reached('cleared: enabled and Ready', hypervisor => condition(hypervisor, 'Ready')?.status === 'True')
+
   await admin.patch(Node, { name: host }, { status: { conditions: terminating } }, { subresource: 'status' })
   await reached('Terminating', ({ spec }) => spec.maintenance === 'termination')
-  t.same(await memberships(), ['general', 'zone-a'], 'untouched until it is empty')
-  // what functions/maintenance and functions/evict do with an empty host
-  await cloud.services.update(done.status?.serviceId ?? '', {
-    status: 'disabled',
-    disabledReason: 'drover: maintenance=termination (drover-maintenance)'
-  })
-  const lastTransitionTime = new Date().toISOString()
-  const evicting = { type: 'Evicting', status: 'False', reason: 'Succeeded', message: '', lastTransitionTime } as const
-  await admin.applyStatus(Hypervisor, { metadata: { name: host }, status: { conditions: [evicting] } })
+  await reached('drained for good', hypervisor => condition(hypervisor, 'Evicting')?.status === 'False')
   await eventually('the taint', async () =>
     (await admin.find(Node, host))?.spec?.taints?.some(({ key }) => key === 'kvm.cloud.sap/offboarding')
   )
