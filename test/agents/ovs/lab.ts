@@ -90,12 +90,14 @@ export interface Setup {
   readonly sink: string
   readonly env?: Record<string, string>
   readonly timings?: Partial<Timings>
+  readonly logs?: { write(line: string): void }
 }
 
-export async function startOvsAgent(t: Test, { dir, node, kubeconfig, namespace, sink, env = {}, timings }: Setup) {
+export async function startOvsAgent(t: Test, { dir, node, kubeconfig, namespace, sink, env = {}, timings, logs }: Setup) {
   const run = join(dir, node)
   await mkdir(join(dir, `spool-${node}`), { recursive: true })
   const running = await startAgent(makeOvsAgent(timings), {
+    ...(logs && { logs }),
     env: {
       NODE_NAME: node,
       NAMESPACE: namespace,

@@ -3,14 +3,15 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { type Prepared, say } from '../say.ts'
 
-const packages = ['openvswitch-switch', 'openvswitch-common', 'ovn-central', 'ovn-host', 'python3-openvswitch']
+const packages = ['openvswitch-switch', 'openvswitch-common', 'ovn-central', 'ovn-host', 'python3-openvswitch', 'tshark']
 const needed = [
   '/usr/sbin/ovsdb-server',
   '/usr/bin/ovsdb-tool',
   '/usr/sbin/ovs-vswitchd',
   '/usr/bin/ovn-northd',
   '/usr/bin/ovn-controller',
-  '/usr/lib/python3/dist-packages/ovs/version.py'
+  '/usr/lib/python3/dist-packages/ovs/version.py',
+  '/usr/bin/tshark'
 ]
 
 /** Root is needed to install, and for what runs in a lab; ovsdb-server alone runs as anybody. */

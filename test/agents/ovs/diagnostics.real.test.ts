@@ -1,0 +1,275 @@
+// The troubleshooting endpoints (spec/ovs.md §7) under the agent's own role: real tokens, a real switch with dummy cards, a real tshark.
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { request as plainRequest } from 'node:http'
+import { request as tlsRequest } from 'node:https'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { OVSNode } from '../../../shared/schema/ovs-node.ts'
+import { Event } from '../../../shared/kube/index.ts'
+import { makeAuthority, makeCertificate } from '../../servers/certificates.ts'
+import { eventually } from '../../servers/eventually.ts'
+import { asServiceAccount } from '../../servers/identity.ts'
+import { ownKubernetes } from '../../servers/kubernetes.ts'
+import { startOvsLab } from '../../servers/ovs.ts'
+import { freePort } from '../../servers/ovs/daemon.ts'
+import { request } from '../../servers/request.ts'
+import { ovsNeeded } from '../../ovsdb-client/real.ts'
+import { startAdmin, startOvsAgent, startSink, statusWhen } from './lab.ts'
+
+await ovsNeeded()
+t.setTimeout(240_000)
+const run = promisify(execFile)
+const node = 'n1'
+const namespace = 'ovn-system'
+
+const api = await ownKubernetes(t)
+const kubeconfig = await asServiceAccount(t, api, 'ovs-agent.yaml', 'ovs-agent')
+const kube = await startAdmin(t, api.kubeconfig)
+const lab = await startOvsLab(
+  t,
+  `DUMMY=1 node.sh n1
+   ovs-vsctl --db=unix:$DIR/n1/db.sock -- add-br br-int -- set bridge br-int fail-mode=standalone -- add-port br-int p1 -- add-port br-int p2 -- add-port br-int p3 \
+     -- add-bond br-int bond0 p4 p5 bond_mode=active-backup`,
+  { hostNetwork: true }
+)
+await makeCertificate(await makeAuthority(lab.dir), lab.dir, 'diag', [{ type: 'ip', value: '127.0.0.1' }])
+const sink = await startSink(t)
+const port = await freePort()
+const logged: string[] = []
+const setup = {
+  dir: lab.dir,
+  node,
+  kubeconfig,
+  namespace,
+  sink: sink.url,
+  env: {
+    EXPECTED_BRIDGES: 'br-int',
+    DIAG_BIND_ADDRESS: `127.0.0.1:${port}`,
+    DIAG_CERT_FILE: join(lab.dir, 'diag.crt'),
+    DIAG_KEY_FILE: join(lab.dir, 'diag.key'),
+    MIRROR_PORTS: 'p3',
+    LOG_LEVEL: 'info'
+  },
+  logs: { write: (line: string) => void logged.push(line) }
+}
+const agent = await startOvsAgent(t, setup)
+await statusWhen(kube, namespace, node, 'a first status', status => status.bridges?.length === 1)
+
+/** A person's token: an account with the role for people, or without. */
+async function token(name: string, audience: string, mayAsk: boolean): Promise<string> {
+  const at = `/api/v1/namespaces/${namespace}/serviceaccounts`
+  await request(api, 'POST', at, { metadata: { name } })
+  if (mayAsk) {
+    await request(api, 'POST', `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings`, {
+      metadata: { name },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'drover-ovs-diagnostics' },
+      subjects: [{ kind: 'ServiceAccount', name, namespace }]
+    })
+  }
+  const { body } = await request<{ status: { token: string } }>(api, 'POST', `${at}/${name}/token`, {
+    spec: { audiences: [audience] }
+  })
+  return body.status.token
+}
+let people = 0
+const newcomer = () => token(`person-${people++}`, 'ovs-agent', true)
+
+interface Reply {
+  status: number
+  json: any
+  bytes: Buffer
+}
+function ask(
+  bearer: string | undefined,
+  method: string,
+  path: string,
+  body?: unknown,
+  accept = 'application/json'
+): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const headers = { accept, ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }) }
+    tlsRequest({ host: '127.0.0.1', port, method, path, headers, rejectUnauthorized: false }, response => {
+      const chunks: Buffer[] = []
+      response
+        .on('data', (chunk: Buffer) => chunks.push(chunk))
+        .on('end', () => {
+          const bytes = Buffer.concat(chunks)
+          const isJson = response.headers['content-type'] === 'application/json'
+          resolve({ status: response.statusCode ?? 0, bytes, json: isJson ? JSON.parse(bytes.toString()) : undefined })
+        })
+    })
+      .on('error', reject)
+      .end(body === undefined ? undefined : JSON.stringify(body))
+  })
+}
+
+t.test('OV-56 who may ask, and who may not', async t => {
+  t.equal((await ask(undefined, 'GET', '/v1/bridges')).status, 401)
+  t.equal((await ask('nonsense', 'GET', '/v1/bridges')).status, 401)
+  t.equal((await ask(await token('other-audience', 'somebody-else', true), 'GET', '/v1/bridges')).status, 401)
+  const stranger = await token('stranger', 'ovs-agent', false)
+  t.equal((await ask(stranger, 'GET', '/v1/bridges')).status, 403)
+  t.equal((await ask(stranger, 'GET', '/v1/nothing')).status, 403, 'whoever may ask nothing learns nothing')
+  t.equal((await ask(await newcomer(), 'GET', '/v1/nothing')).status, 404)
+  const plain = new Promise((resolve, reject) => plainRequest({ port, path: '/v1/bridges' }, resolve).on('error', reject).end())
+  await t.rejects(plain, 'plain HTTP is refused')
+})
+
+t.test('the views', async t => {
+  const me = await newcomer()
+  t.match((await ask(me, 'GET', '/v1/bridges')).json, {
+    bridges: [{ name: 'br-int', status: 'Degraded', reason: /fail mode/, ports: 5 }]
+  })
+  const bridge = await ask(me, 'GET', '/v1/bridges/br-int')
+  t.match(bridge.json, { bridge: { name: 'br-int' }, statistics: [{ port: Number }], fdb: { text: /port/ } })
+  t.match((await ask(me, 'GET', '/v1/bridges/br-int/flows?table=0&limit=1')).json, { flows: [/priority/], truncated: false })
+  t.match((await ask(me, 'GET', '/v1/ports/p1')).json, { port: { name: 'p1', bridge: 'br-int' }, orphan: null })
+  t.match((await ask(me, 'GET', '/v1/bonds/bond0')).json, {
+    bond: { name: 'bond0', kind: 'ovs' },
+    'bond/show': { text: /bond_mode: active-backup/ }
+  })
+  t.match((await ask(me, 'GET', '/v1/datapath')).json, { 'dpif/show': { text: /br-int/ }, 'memory/show': { text: String } })
+  t.equal((await ask(me, 'GET', '/v1/ovn')).status, 503, 'there is no ovn-controller here')
+  t.equal((await ask(me, 'GET', '/v1/bridges/br-none')).status, 404)
+  t.equal((await ask(me, 'GET', '/v1/bridges/br-int/flows?limit=5001')).status, 400)
+})
+
+t.test('OV-57 a trace takes a flow and nothing else', async t => {
+  const me = await newcomer()
+  const flow = 'in_port=1,dl_src=50:54:00:00:00:01,dl_dst=50:54:00:00:00:02,dl_type=0x0800'
+  t.match((await ask(me, 'POST', '/v1/trace', { bridge: 'br-int', flow })).json, { text: /Final flow/ })
+  t.match((await ask(me, 'POST', '/v1/trace', { bridge: 'br-int', flow, ctNext: ['trk', 'est'] })).status, 200)
+  for (const bad of ['-generate', '--ct-next=trk', 'in_port=1 -generate', 'a;b', 'x'.repeat(1025), '']) {
+    t.equal((await ask(me, 'POST', '/v1/trace', { bridge: 'br-int', flow: bad })).status, 400, bad.slice(0, 20))
+  }
+  t.match(
+    await ask(me, 'POST', '/v1/trace', { bridge: 'br-int', flow: 'nonsense=1' }),
+    { status: 502, json: { error: /nonsense/ } },
+    "the daemon's own words"
+  )
+  const next = await newcomer()
+  t.equal(
+    (await ask(next, 'POST', '/v1/trace', { bridge: 'br-int', flow, generate: true })).status,
+    400,
+    'nothing more can be said'
+  )
+  t.equal((await ask(next, 'POST', '/v1/trace', { bridge: 'br-int', flow: 'x'.repeat(20_000) })).status, 413)
+})
+
+t.test('OV-59 ten requests of one person a minute', async t => {
+  const me = await newcomer()
+  const all = await Promise.all(Array.from({ length: 12 }, () => ask(me, 'GET', '/v1/bridges')))
+  t.equal(all.filter(({ status }) => status === 429).length, 2)
+})
+
+const frame = (last: string) => `ffffffffffff5054000000${last}080045000054000040004001f7550a0000010a000002${'00'.repeat(64)}`
+
+t.test('OV-60 a capture of headers, which tshark reads', async t => {
+  const me = await newcomer()
+  const started = await ask(me, 'POST', '/v1/captures', { bridge: 'br-int', port: 'p1', seconds: 60, sampling: 1 })
+  t.match(started, { status: 201, json: { state: 'running', mode: 'headers', bridge: 'br-int', port: 'p1' } })
+  const { id } = started.json
+  t.match((await sink.next('capture.started', 'p1')).data, { evidence: { id, mode: 'headers' } })
+  t.equal((await ask(me, 'POST', '/v1/captures', { bridge: 'br-int' })).status, 409, 'one at a time')
+  const state = await eventually('samples', async () => {
+    lab.run(`OVS_RUNDIR=$DIR/n1 ovs-appctl netdev-dummy/receive p1 ${frame('01')}`)
+    lab.run(`OVS_RUNDIR=$DIR/n1 ovs-appctl netdev-dummy/receive p2 ${frame('02')}`)
+    const rows = lab.run('ovs-vsctl --db=unix:$DIR/n1/db.sock --columns=external_ids list sflow')
+    t.match(rows, id, 'OV-63 the row carries its id')
+    const file = await ask(await newcomer(), 'GET', `/v1/captures/${id}`)
+    return file.json.packets >= 3 && file.json
+  })
+  t.match(state, { state: 'running' })
+  const file = await ask(await newcomer(), 'GET', `/v1/captures/${id}`, undefined, 'application/x-pcapng')
+  const path = join(lab.dir, 'capture.pcapng')
+  await writeFile(path, file.bytes)
+  const { stdout } = await run('tshark', [
+    '-r',
+    path,
+    '-T',
+    'fields',
+    '-e',
+    'eth.src',
+    '-e',
+    'ip.dst',
+    '-e',
+    'frame.interface_name'
+  ])
+  const lines = stdout.trim().split('\n')
+  t.ok(lines.length >= 3)
+  t.ok(
+    lines.every(line => line.includes('10.0.0.2') && line.endsWith('p1')),
+    stdout.slice(0, 300)
+  )
+  t.ok(lines.some(line => line.startsWith('50:54:00:00:00:01')))
+  t.equal((await ask(me, 'DELETE', `/v1/captures/${id}`)).status, 200)
+  t.match((await sink.next('capture.ended', 'p1')).data, { reason: 'deleted', evidence: { id } })
+  t.equal(lab.run('ovs-vsctl --db=unix:$DIR/n1/db.sock list sflow'), '', 'nothing stays in the database')
+  t.equal((await ask(me, 'GET', `/v1/captures/${id}`)).status, 404, 'OV-64 and nothing in memory')
+  t.notMatch(logged.join(''), /50540000000[12]|5054/, 'nor in the log')
+})
+
+t.test('OV-62 a mirror goes to an allowed port alone, and ends by itself', async t => {
+  const me = await newcomer()
+  t.equal((await ask(me, 'POST', '/v1/captures', { bridge: 'br-int', port: 'p1', mode: 'mirror', outputPort: 'p2' })).status, 400)
+  const started = await ask(me, 'POST', '/v1/captures', {
+    bridge: 'br-int',
+    port: 'p1',
+    mode: 'mirror',
+    outputPort: 'p3',
+    seconds: 1
+  })
+  t.equal(started.status, 201)
+  t.match((await sink.next('capture.ended', 'p1')).data, { reason: 'time' })
+  t.equal(lab.run('ovs-vsctl --db=unix:$DIR/n1/db.sock list mirror'), '')
+})
+
+t.test("OV-63 somebody else's sFlow is left alone", async t => {
+  lab.run('ovs-vsctl --db=unix:$DIR/n1/db.sock -- --id=@s create sflow targets=\\"127.0.0.1:9\\" -- set bridge br-int sflow=@s')
+  t.equal((await ask(await newcomer(), 'POST', '/v1/captures', { bridge: 'br-int' })).status, 409)
+  t.match(lab.run('ovs-vsctl --db=unix:$DIR/n1/db.sock list sflow'), /127.0.0.1:9/)
+  lab.run('ovs-vsctl --db=unix:$DIR/n1/db.sock clear bridge br-int sflow')
+})
+
+t.test('OV-65 every request is in the audit, and traces and captures are Events of the OVSNode', async t => {
+  const audit = logged
+    .map(line => JSON.parse(line) as { audit?: { verdict: number; user: string | null; path: string } })
+    .flatMap(line => line.audit ?? [])
+  for (const verdict of [200, 201, 400, 401, 403, 404, 409, 413, 429, 502])
+    t.ok(
+      audit.some(line => line.verdict === verdict),
+      String(verdict)
+    )
+  t.ok(
+    audit.some(({ user, path }) => user === `system:serviceaccount:${namespace}:person-1` && path === '/v1/bridges/br-int/flows')
+  )
+  t.notMatch(logged.join(''), /Bearer|eyJ/, 'no token in the log')
+  await eventually('the Events', async () => {
+    const { items } = await kube.list(Event, { namespace })
+    return ['Trace', 'CaptureStarted', 'CaptureEnded'].every(reason =>
+      items.some(item => item.reason === reason && item.regarding?.name === node)
+    )
+  })
+})
+
+t.test('OV-63 a capture whose agent is killed is taken away by the next one', async t => {
+  await agent.close()
+  // what a killed agent leaves: its row, still linked
+  lab.run(
+    'ovs-vsctl --db=unix:$DIR/n1/db.sock -- --id=@s create sflow targets=\\"127.0.0.1:9\\" external_ids:drover-capture=lost-one -- set bridge br-int sflow=@s'
+  )
+  const again = await startOvsAgent(t, setup)
+  await statusWhen(kube, namespace, node, 'the leftover', status =>
+    status.issues?.some(({ id }) => id === 'CaptureLeftover/lost-one')
+  )
+  t.equal(lab.run('ovs-vsctl --db=unix:$DIR/n1/db.sock list sflow'), '')
+  await again.close()
+})
+
+t.test('OV-1 under exactly its role: its object, which belongs to its node', async t => {
+  const stored = await kube.find(OVSNode, node, namespace)
+  t.same(stored?.spec, { nodeRef: { name: node } })
+  t.ok(stored?.metadata.managedFields?.some(({ manager, operation }) => manager === 'drover-ovs-agent' && operation === 'Apply'))
+})
