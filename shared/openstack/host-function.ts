@@ -10,6 +10,7 @@ import { Hypervisor } from '../schema/hypervisor.ts'
 import { OpenStackConfig, openStackFields } from './config.ts'
 import type { Cloud } from './connect.ts'
 import { createListings, type Listings } from './listings.ts'
+import { driftMetric } from './metrics.ts'
 
 export const hostFields = {
   kubeconfig: Type.Optional(Type.String({ description: 'path of a kubeconfig; left out inside a cluster' })),
@@ -25,6 +26,7 @@ export interface HostDeps extends Pick<Platform, 'clock' | 'log'> {
   /** HV-4: whether the installed CRD knows Drover's own fields. */
   extended: boolean
   observe: boolean
+  countDrift: (kind: string, action: string) => void
 }
 
 export type HostConfig = OpenStackConfig & { kubeconfig?: string; observe: boolean; listingAge: number }
@@ -42,7 +44,8 @@ export async function openHostDeps(manager: string, config: HostConfig, platform
   const cloud = await openCloud(config, platform, manager)
   const extended = await isExtended(kube, log)
   const listings = createListings(cloud, { now: () => clock().getTime(), maxAgeMs: config.listingAge })
-  return { kube, cloud, listings, extended, observe: config.observe, clock, log }
+  const countDrift = driftMetric(metrics, manager)
+  return { kube, cloud, listings, extended, observe: config.observe, countDrift, clock, log }
 }
 
 export { isObserved, observeAnnotation } from '../kube/observe.ts'

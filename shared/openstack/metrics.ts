@@ -35,3 +35,19 @@ export function openStackMetrics(registry: Registry): (report: CallReport) => vo
     seconds.labels(service, call).observe(durationMs / 1000)
   }
 }
+
+/** HV-64: what others changed behind Drover's back. */
+export function driftMetric(registry: Registry, by: string): (kind: string, action: string) => void {
+  const total = once(
+    registry,
+    'drover_drift_total',
+    () =>
+      new Counter({
+        name: 'drover_drift_total',
+        help: 'Differences that somebody else made, by what was done about them',
+        labelNames: ['function', 'kind', 'action'],
+        registers: [registry]
+      })
+  )
+  return (kind, action) => total.labels(by, kind, action).inc()
+}
