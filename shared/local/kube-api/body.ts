@@ -30,7 +30,7 @@ const unknownFormat = (accepted: string[]): ApiError =>
     `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`
   )
 
-export function parseObject({ kind }: Resource, type: string, text: string): unknown {
+export function parseObject({ kind }: Pick<Resource, 'kind'>, type: string, text: string): unknown {
   if (type === 'application/yaml') return parseYaml(text)
   if (type !== 'application/json') throw unknownFormat(['application/json', 'application/yaml'])
   try {

@@ -95,6 +95,22 @@ const rows: Row[] = [
     cluster: true,
     generation: true
   },
+  // Kept, so that knative/ can be applied whole; not enforced.
+  {
+    api: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingAdmissionPolicy',
+    plural: 'validatingadmissionpolicies',
+    cluster: true,
+    status: true,
+    generation: true
+  },
+  {
+    api: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingAdmissionPolicyBinding',
+    plural: 'validatingadmissionpolicybindings',
+    cluster: true,
+    generation: true
+  },
   {
     api: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',

@@ -37,7 +37,8 @@ export async function handle(server: Server, request: IncomingMessage, response:
   const question = info.version === 'v1' && questions.find(each => each.group === info.group && each.resource === info.resource)
   if (question) {
     if (info.verb !== 'create') throw methodNotAllowed()
-    const body = fieldsOf(JSON.parse(await readBody(request)))
+    const type = mediaType(request.headers['content-type'])
+    const body = fieldsOf(parseObject(question, type, await readBody(request)))
     const status = question.answer({ ...server.cluster, tokens: server.tokens, user }, fieldsOf(body.spec))
     send(response, {
       code: 201,

@@ -18,6 +18,11 @@ const version = {
   platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`
 }
 
+// kubectl wants version 2 for lists of objects of several kinds, in protobuf: swagger (1), info (2) with title (1) and version (2). It describes
+// no kind, so that kubectl leaves validation to the server.
+const openApiV2Form = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
+const emptyOpenApiV2 = '\n\x032.0\x12\x0f\n\x06Drover\x12\x05v1.36'
+
 const aggregatedForm = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
 
 export function answerPath(registry: Registry, path: string, accept: string): Answer {
@@ -25,6 +30,8 @@ export function answerPath(registry: Registry, path: string, accept: string): An
   const [first, second, third] = parts
   if (['healthz', 'livez', 'readyz'].includes(first ?? '')) return { code: 200, body: 'ok' }
   if (first === 'version' && parts.length === 1) return found(version)
+  if (first === 'openapi' && second === 'v2' && parts.length === 2)
+    return { code: 200, body: emptyOpenApiV2, type: openApiV2Form }
   if (first === 'openapi' && second === 'v3')
     return found(parts.length === 2 ? openApiIndex(registry) : openApiDocument(registry, parts.slice(2).join('/')))
   if ((first === 'api' || first === 'apis') && parts.length === 1) {
