@@ -1,17 +1,22 @@
 import { heartbeatMissed } from '../../shared/events/libvirt.ts'
+import { ovsAgentLost } from '../../shared/events/ovs.ts'
 import { nodeVanished } from '../../shared/events/workflow.ts'
+import { conditionSet } from '../../shared/kube/conditions.ts'
 import { Node, Pod } from '../../shared/kube/kinds.ts'
 import { KubeError, type Kube } from '../../shared/kube/index.ts'
 import type { Platform } from '../../shared/runtime/function.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
+import { OVSNode } from '../../shared/schema/ovs-node.ts'
 import { agentsMustLeave, decide, type Options, type Seen, type Step } from './decide.ts'
 import { hypervisorSelector } from './mapping.ts'
+import { silencedReady } from './network.ts'
 import { silentSince, reflect, type Outcome } from './reflect.ts'
 
 export interface Deps extends Pick<Platform, 'clock' | 'emit' | 'log'> {
   kube: Kube
   options: Options
   agentNamespaces: readonly string[]
+  ovsNamespace: string
 }
 
 async function agentPods({ kube, agentNamespaces }: Deps, name: string): Promise<Pod[]> {
@@ -24,26 +29,40 @@ async function agentPods({ kube, agentNamespaces }: Deps, name: string): Promise
 const whole = (hypervisor: Hypervisor | undefined): Hypervisor | undefined =>
   hypervisor && { ...hypervisor, spec: hypervisor.spec ?? {} }
 
-async function complete({ name, node, hypervisor }: Omit<Seen, 'pods'>, deps: Deps): Promise<Seen> {
+async function complete({ name, node, hypervisor, ovsNode }: Omit<Seen, 'pods'>, deps: Deps): Promise<Seen> {
   const pods = agentsMustLeave(node, hypervisor) ? await agentPods(deps, name) : []
-  return { name, node, hypervisor: whole(hypervisor), pods }
+  return { name, node, hypervisor: whole(hypervisor), pods, ovsNode }
 }
 
 export async function look(name: string, deps: Deps): Promise<Seen> {
-  const [node, hypervisor] = await Promise.all([deps.kube.find(Node, name), deps.kube.find(Hypervisor, name)])
-  return complete({ name, node, hypervisor }, deps)
+  const { kube, ovsNamespace } = deps
+  const [node, hypervisor, ovsNode] = await Promise.all([
+    kube.find(Node, name),
+    kube.find(Hypervisor, name),
+    kube.find(OVSNode, name, ovsNamespace).catch(ifNoSuchKind)
+  ])
+  return complete({ name, node, hypervisor, ovsNode }, deps)
 }
 
-/** Two listings serve all hosts of a tick; each host is read again only when something is to be written. */
+/** A cluster without Open vSwitch needs no OVSNode. */
+function ifNoSuchKind(error: unknown): undefined {
+  if (!(error instanceof KubeError && error.code === 'NotFound')) throw error
+}
+
+/** Three listings serve all hosts of a tick; each host is read again only when something is to be written. */
 export async function lookAtAll(deps: Deps): Promise<Seen[]> {
-  const [nodes, hypervisors] = await Promise.all([
+  const [nodes, hypervisors, ovsNodes] = await Promise.all([
     deps.kube.list(Node, { labelSelector: hypervisorSelector }),
-    deps.kube.list(Hypervisor)
+    deps.kube.list(Hypervisor),
+    deps.kube.list(OVSNode, { namespace: deps.ovsNamespace }).catch(ifNoSuchKind)
   ])
   const nodeOf = new Map(nodes.items.map(node => [node.metadata?.name ?? '', node]))
   const hypervisorOf = new Map(hypervisors.items.map(hypervisor => [hypervisor.metadata.name, hypervisor]))
   const names = new Set([...nodeOf.keys(), ...hypervisorOf.keys()])
-  return Promise.all([...names].map(name => complete({ name, node: nodeOf.get(name), hypervisor: hypervisorOf.get(name) }, deps)))
+  const ovsNodeOf = new Map(ovsNodes?.items.map(ovsNode => [ovsNode.metadata.name, ovsNode]))
+  const seen = (name: string) =>
+    complete({ name, node: nodeOf.get(name), hypervisor: hypervisorOf.get(name), ovsNode: ovsNodeOf.get(name) }, deps)
+  return Promise.all([...names].map(seen))
 }
 
 /** decide → act → reflect for one host. A failure to write the spec is told in the status before it is thrown. */
@@ -52,6 +71,7 @@ export async function settle(seen: Seen, deps: Deps): Promise<void> {
   const step = decide(seen, options)
   if (step.do === 'lament') return lament(step.hypervisor, deps)
   const { hypervisor, failure } = await act(seen, step, deps)
+  if (seen.ovsNode) await tellSwitchSilence(seen.ovsNode, deps)
   if (hypervisor) {
     const outcome: Outcome = failure ? { ok: false, reason: failure.message } : { ok: true }
     const status = reflect(seen, step, outcome, hypervisor, clock(), options)
@@ -100,6 +120,32 @@ const tellSilence = (host: string, { metadata }: Hypervisor, lastSeen: string, {
     partitionkey: host,
     data: { host, lastSeen }
   })
+
+/** OV-53: under this function's own name, until the agent takes the condition back with its next write. */
+async function tellSwitchSilence(ovsNode: OVSNode, { kube, emit, clock }: Deps): Promise<void> {
+  const now = clock()
+  const verdict = silencedReady(ovsNode, now)
+  if (!verdict) return
+  const { name, namespace = '', uid } = ovsNode.metadata
+  const lastSeen = ovsNode.status?.observedAt ?? now.toISOString()
+  await emit({
+    kind: ovsAgentLost,
+    id: `${uid}/silent/${lastSeen}`,
+    subject: name,
+    partitionkey: name,
+    data: {
+      node: name,
+      object: name,
+      before: 'heard',
+      after: 'silent',
+      reason: 'AgentSilent',
+      detectedAt: lastSeen,
+      evidence: {}
+    }
+  })
+  const conditions = conditionSet(ovsNode.status?.conditions, [verdict], now)
+  await kube.applyStatus(OVSNode, { metadata: { name, namespace }, status: { conditions } })
+}
 
 /** HV-20: somebody else switched the lifecycle on, so that taking the label away does not switch it off. */
 export async function tellKeptLifecycle(seen: Seen, { kube, options }: Deps): Promise<void> {

@@ -4,6 +4,7 @@ import type { Node, Pod } from '../../shared/kube/kinds.ts'
 import { isObserved } from '../../shared/kube/observe.ts'
 import { owns } from '../../shared/kube/owns.ts'
 import type { Hypervisor } from '../../shared/schema/hypervisor.ts'
+import type { OVSNode } from '../../shared/schema/ovs-node.ts'
 import type { Family } from './addresses.ts'
 import * as mapping from './mapping.ts'
 
@@ -28,6 +29,8 @@ export interface Seen {
   hypervisor: Hypervisor | undefined
   /** Pods in the agents' namespaces on this node; read only when they decide something. */
   pods: readonly Pod[]
+  /** Absent where no OVS agent reports. */
+  ovsNode?: OVSNode | undefined
 }
 
 export type Spec = Partial<Hypervisor['spec']>

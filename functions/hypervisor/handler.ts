@@ -6,6 +6,8 @@ import {
   nodeChanged,
   nodeDeleted,
   podChanged,
+  ovsNodeChanged,
+  ovsNodeDeleted,
   podDeleted
 } from '../../shared/events/objects.ts'
 import { Pod } from '../../shared/kube/kinds.ts'
@@ -13,11 +15,13 @@ import { Duration } from '../../shared/runtime/config.ts'
 import { defineFunction, on, type Received } from '../../shared/runtime/function.ts'
 import { settleAll } from '../../shared/runtime/settle-all.ts'
 import { lament, look, lookAtAll, settle, tellKeptLifecycle, type Deps } from './act.ts'
-import { isOpen, manager } from './decide.ts'
+import { isOpen, manager, type Seen } from './decide.ts'
+import { silencedReady } from './network.ts'
 
 const config = Type.Object({
   kubeconfig: Type.Optional(Type.String({ description: 'path of a kubeconfig; left out inside a cluster' })),
   agentNamespaces: Type.Array(Type.String(), { default: ['monsoon3'], description: 'where the agents of hypervisors run' }),
+  ovsNamespace: Type.String({ default: 'ovn-system', description: 'where the OVSNodes are' }),
   shardKeys: Type.Array(Type.String(), { default: [], description: 'further node labels to copy (the shard selector)' }),
   preferredFamily: Type.Enum(['ipv4', 'ipv6'], { default: 'ipv4', description: 'family of internalIp when the node has both' }),
   terminationSource: Type.Enum(['node', 'external'], {
@@ -49,13 +53,24 @@ export default defineFunction({
   name: 'hypervisor',
   config,
 
-  async open({ kubeconfig, agentNamespaces, heartbeatStale, ...options }, { clock, emit, log, metrics, onClose }): Promise<Deps> {
+  async open(
+    { kubeconfig, agentNamespaces, ovsNamespace, heartbeatStale, ...options },
+    { clock, emit, log, metrics, onClose }
+  ): Promise<Deps> {
     const { connect } = await import('../../shared/kube/index.ts') // after the port is open: half of a cold start is loading this
     const { isExtended } = await import('../../shared/kube/extended.ts')
     const kube = await connect({ manager, log, metrics, ...(kubeconfig !== undefined && { kubeconfig }) })
     onClose(() => kube.close())
     const extended = await isExtended(kube, log, metrics)
-    return { kube, clock, emit, log, agentNamespaces, options: { ...options, heartbeatStaleMs: heartbeatStale, extended } }
+    return {
+      kube,
+      clock,
+      emit,
+      log,
+      agentNamespaces,
+      ovsNamespace,
+      options: { ...options, heartbeatStaleMs: heartbeatStale, extended }
+    }
   },
 
   reactions: [
@@ -75,6 +90,11 @@ export default defineFunction({
       const instances = last.instances.map(id => ({ id, name: '', active: true }))
       return lament({ metadata: { name: seen.name, uid }, status: { numInstances: last.numInstances, instances } }, deps)
     }),
+    ...[ovsNodeChanged, ovsNodeDeleted].map(kind =>
+      on(kind, { key: hostOf, changed: ['conditions'] }, async (event, deps: Deps) =>
+        settle(await look(hostOf(event), deps), deps)
+      )
+    ),
     ...[podChanged, podDeleted].map(kind =>
       on(kind, { key: hostOf }, async (event, deps: Deps) => {
         const host = await nodeOf(event, deps)
@@ -84,7 +104,9 @@ export default defineFunction({
     on(tick, { key: () => 'tick' }, async ({ data }, deps: Deps) => {
       const all = await lookAtAll(deps)
       const now = deps.clock()
-      const due = data.tick === 'slow' ? all : all.filter(({ hypervisor }) => hypervisor && isOpen(hypervisor, now, deps.options))
+      const isDue = ({ hypervisor, ovsNode }: Seen) =>
+        (hypervisor && isOpen(hypervisor, now, deps.options)) || silencedReady(ovsNode, now) !== undefined
+      const due = data.tick === 'slow' ? all : all.filter(isDue)
       await settleAll(due, seen => settle(seen, deps))
     })
   ]

@@ -10,6 +10,8 @@ export interface View {
   now: Date
   healthGates: boolean
   heartbeatStaleMs: number
+  /** What the OVSNode says; undefined where nobody reports. */
+  network?: { reason: string; message: string } | undefined
 }
 
 export type Ready = Extract<HypervisorCondition, { type: 'Ready' }> & { message: string }
@@ -38,7 +40,7 @@ export function ready(view: View): Ready {
       type: 'Ready',
       status: 'True',
       reason: 'Ready',
-      message: 'The host takes servers.'
+      message: degraded(view) ?? 'The host takes servers.'
     }
   )
 }
@@ -61,8 +63,14 @@ function notOnboarded({ spec }: Hypervisor, onboarding: { reason: string; messag
   return onboarding?.message || 'The host is not yet registered in OpenStack.'
 }
 
-/** HV-3: a fact that nobody reports holds nothing up. The state of the switch (OVSNode) will be one more rung here. */
-function unhealthy({ hypervisor: { status }, nodeReady, now, heartbeatStaleMs }: View): Ready | undefined {
+/** OV-51: a degraded network is a warning. */
+const degraded = ({ network, healthGates }: View): string | undefined =>
+  healthGates && network && ['NetworkDegraded', 'AgentSilent'].includes(network.reason)
+    ? `The host takes servers, but its network is not as it should be: ${network.message}`
+    : undefined
+
+/** HV-3: a fact that nobody reports holds nothing up. */
+function unhealthy({ hypervisor: { status }, nodeReady, now, heartbeatStaleMs, network }: View): Ready | undefined {
   const last = status?.agent?.lastHeartbeat
   if (last !== undefined && now.getTime() - Date.parse(last) > heartbeatStaleMs) {
     return no('AgentLost', `The agent was last heard at ${last}.`)
@@ -75,5 +83,6 @@ function unhealthy({ hypervisor: { status }, nodeReady, now, heartbeatStaleMs }:
   if (state === 'down') return no('NovaServiceDown', 'Nova does not hear from the compute service.')
   if (service === 'disabled')
     return no('NovaServiceDown', `The compute service is disabled: ${disabledReason ?? 'no reason given'}.`)
+  if (network?.reason === 'NetworkDown') return no('NetworkDown', `The network of the host is down: ${network.message}`)
   return undefined
 }

@@ -7,6 +7,7 @@ import { remainingAgents } from './agent-pods.ts'
 import { tainted } from './audit.ts'
 import { agentsMustLeave, manager, say, type Options, type Seen, type Spec, type Step } from './decide.ts'
 import * as mapping from './mapping.ts'
+import { networkVerdict } from './network.ts'
 import { phase } from './phase.ts'
 import { ready, type Ready } from './ready.ts'
 
@@ -26,12 +27,14 @@ export function reflect(
 ): Partial<Status> {
   const { node, pods } = seen
   const terminating = node !== undefined && mapping.isTerminating(node)
-  const verdict = ready({ ...readiness(node), hypervisor, terminating, now, ...options })
+  const network = networkVerdict(seen.ovsNode, now)
+  const verdict = ready({ ...readiness(node), hypervisor, terminating, now, network, ...options })
   const verdicts: Verdict[] = [
     verdict,
     ...terminatingVerdict(hypervisor, terminating),
     ...agentPodsVerdict(seen, hypervisor, pods),
-    tainted(hypervisor)
+    tainted(hypervisor),
+    ...(network ? [network] : [])
   ]
   const addresses = node ? internalIps(node) : []
   const ip = internalIp(addresses, hypervisor.status?.internalIp, options.preferredFamily)

@@ -21,7 +21,10 @@ export interface HypervisorConditions {
       | 'LibVirtDown'
       | 'NovaServiceDown'
       | 'NodeNotReady'
+      | 'NetworkDown'
   }
+  /** From the OVSNode; absent where no OVS agent reports. */
+  NetworkHealthy: { True: 'AllHealthy'; False: 'NetworkDown' | 'NetworkDegraded'; Unknown: 'AgentSilent' | 'NotKnown' }
   /** `Failed` is True, because readers take False as done. */
   Onboarding: { True: 'Initial' | 'Testing' | 'Handover' | 'Aborted' | 'Failed'; False: 'Succeeded' | 'Aborted' }
   Offboarded: { True: 'Offboarded'; False: 'Offboarding' | 'Blocked' }

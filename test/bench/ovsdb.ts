@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
-import { type Client, insert, open, update, uuid } from 'ovsdb-client'
+import { type Client, column, insert, open, update, uuid } from 'ovsdb-client'
 import { type OvsdbServer, prepare, startOvsdb, testSchema } from '../servers/ovs.ts'
 import { median, type Report } from './report.ts'
 
@@ -58,9 +58,27 @@ export async function run(report: Report): Promise<void> {
       const speed = (list: Costs[]) => count / median(list.map(cost => cost[part]))
       report({ name: `ovsdb.${part}`, ours: speed(costs.ours), peer: speed(costs.peer), goal: { atLeast: 3 }, unit: 'rows/ms' })
     }
+    report({ name: 'ovsdb.reconnect', ours: await reconnect(server), goal: { atMost: 1000 }, unit: 'ms' })
   } finally {
     for (const end of ends) await end()
   }
+}
+
+/** The longest of some restarts: from the moment the server accepts again to a whole copy of the table. */
+async function reconnect(server: OvsdbServer): Promise<number> {
+  const db = open({ remotes: [server.unix], database: 'Test' })
+  const monitor = db.monitor({ Item: { name: column.string } })
+  let longest = 0
+  for (let round = 0; round < 10; round++) {
+    await monitor.waitFor(() => true)
+    await server.stop()
+    await server.start()
+    const accepted = performance.now()
+    await monitor.waitFor(() => monitor.history.snapshots > round + 1)
+    longest = Math.max(longest, performance.now() - accepted)
+  }
+  await db.close()
+  return longest
 }
 
 async function fill(writer: Client): Promise<string[]> {

@@ -6,6 +6,7 @@ import handler from '../../../functions/hypervisor/handler.ts'
 import { connect, type Kube, Node, Pod } from '../../../shared/kube/index.ts'
 import { serve } from '../../../shared/runtime/serve.ts'
 import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
+import { OVSNode } from '../../../shared/schema/ovs-node.ts'
 import { startBundle } from '../../runtime/bundled.ts'
 import { eventually } from '../../servers/eventually.ts'
 import { asServiceAccount } from '../../servers/identity.ts'
@@ -318,6 +319,80 @@ t.test('the fast tick sees that an agent fell silent, and that it is back', asyn
   await beat(Date.now())
   t.equal(await tick('fast'), 204)
   t.equal(await reason(), 'Ready')
+})
+
+t.test('OV-51, OV-53, OV-55: the OVSNode shows in its Hypervisor, and a silent agent turns Unknown', async t => {
+  await makeNode('switched')
+  await nodeChanged('switched')
+  const namespace = 'ovn-system'
+  const agent = await connect({ manager: 'drover-ovs-agent', kubeconfig: api.kubeconfig })
+  t.teardown(() => agent.close())
+  await agent.apply(OVSNode, { metadata: { name: 'switched', namespace }, spec: { nodeRef: { name: 'switched' } } })
+  const says = async (ready: string, reason: string, bonds: string, at = Date.now()) => {
+    const verdict = (type: string, status: string, why: string) => ({
+      type,
+      status: status as 'True',
+      reason: why,
+      message: why,
+      lastTransitionTime: longAgo
+    })
+    const conditions = [
+      verdict('Ready', ready, reason),
+      verdict('AllBondsHealthy', bonds === 'AllActive' ? 'True' : 'False', bonds)
+    ]
+    const status = { observedAt: new Date(at).toISOString(), heartbeatSeconds: 30, conditions }
+    await agent.applyStatus(OVSNode, { metadata: { name: 'switched', namespace }, status })
+  }
+  await admin.applyStatus(Hypervisor, {
+    metadata: { name: 'switched' },
+    status: {
+      conditions: [{ type: 'Onboarding', status: 'False', reason: 'Succeeded', message: '', lastTransitionTime: longAgo }]
+    }
+  })
+  const tell = () => post('io.c5c3.ovs.ovsnode.changed.v1', 'switched', { changed: 'conditions' })
+  const seen = async () => {
+    const conditions = (await stored(admin, 'switched')).status?.conditions
+    const of = (type: string) => conditions?.find(known => known.type === type)
+    return { network: of('NetworkHealthy'), ready: of('Ready') }
+  }
+  await says('True', 'AllHealthy', 'AllActive')
+  t.equal(await tell(), 204)
+  t.match(await seen(), { network: { status: 'True', reason: 'AllHealthy' }, ready: { reason: 'Ready' } })
+  await says('False', 'BondDegraded', 'BondDegraded')
+  await tell()
+  t.match(await seen(), {
+    network: { status: 'False', reason: 'NetworkDegraded' },
+    ready: { reason: 'Ready', message: /BondDegraded/ }
+  })
+  await says('False', 'BondDown', 'BondDown')
+  await tell()
+  t.match(await seen(), {
+    network: { status: 'False', reason: 'NetworkDown' },
+    ready: { status: 'False', reason: 'NetworkDown' }
+  })
+  await says('True', 'AllHealthy', 'AllActive', Date.now() - 101_000)
+  t.equal(await tick('fast'), 204)
+  t.match(await seen(), {
+    network: { status: 'Unknown', reason: 'AgentSilent' },
+    ready: { reason: 'Ready', message: /last heard/ }
+  })
+  const silenced = await admin.find(OVSNode, 'switched', namespace)
+  t.match(
+    silenced?.status?.conditions?.find(({ type }) => type === 'Ready'),
+    { status: 'Unknown', reason: 'AgentSilent' }
+  )
+  t.match(
+    silenced?.status?.conditions?.find(({ type }) => type === 'AllBondsHealthy'),
+    { status: 'True' },
+    'the rest stays the agent’s'
+  )
+  const lost = () => told.filter(({ type }) => type === 'io.c5c3.ovs.agent.lost.v1')
+  t.equal(lost().length, 1)
+  await tick('fast')
+  t.equal(lost().length, 1, 'told once')
+  await says('True', 'AllHealthy', 'AllActive')
+  await tell()
+  t.match(await seen(), { network: { status: 'True' }, ready: { reason: 'Ready' } }, 'the agent takes it back')
 })
 
 t.test('a Hypervisor without a spec is completed', async t => {

@@ -1,0 +1,104 @@
+// The agent as it ships (its bundle, a process of its own) on a real Open vSwitch with 200 ports, 60 bonds and 10,000 flows; a real API server.
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect as dial } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Test } from 'tap'
+import { startBundle } from '../runtime/bundled.ts'
+import { eventually } from '../servers/eventually.ts'
+import { asServiceAccount } from '../servers/identity.ts'
+import { startKubernetes } from '../servers/kubernetes.ts'
+import { prepare, startOvsLab } from '../servers/ovs.ts'
+import type { Report } from './report.ts'
+
+export const name = 'ovs-agent'
+
+const bonds = 60
+const ports = 200 - 2 * bonds
+const quietSeconds = 30
+
+const up = `
+DUMMY=1 node.sh n1
+V="ovs-vsctl --db=unix:$DIR/n1/db.sock"
+$V add-br br-int -- set bridge br-int fail-mode=secure -- add-br br-ex
+set --; for i in $(seq ${ports}); do set -- "$@" -- add-port br-int vm$i -- set interface vm$i external_ids:iface-id=lsp$i; done; $V "$@"
+set --; for i in $(seq ${bonds}); do set -- "$@" -- add-bond br-ex bond$i a$i b$i bond_mode=active-backup; done; $V "$@"
+for i in $(seq 10000); do echo "table=$((i % 30)),priority=$((i % 60000)),dl_type=0x0800,nw_dst=10.$((i / 65536)).$((i / 256 % 256)).$((i % 256)),actions=drop"; done > $DIR/flows
+ovs-ofctl -O OpenFlow13 add-flows unix:$DIR/n1/br-int.mgmt $DIR/flows
+`
+
+export async function run(report: Report): Promise<void> {
+  const prepared = await prepare()
+  if (!prepared.ok) throw new Error(prepared.reason)
+  const closers: Array<() => unknown> = []
+  const t = { teardown: (close: () => unknown) => void closers.push(close) } as unknown as Test
+  const api = await startKubernetes()
+  t.teardown(() => api.stop())
+  try {
+    const lab = await startOvsLab(t, up)
+    const heard = new Map<string, number>()
+    const sink = createServer((request, response) => {
+      heard.set(String(request.headers['ce-subject']), performance.now())
+      request.resume()
+      response.writeHead(202).end()
+    }).listen(0, '127.0.0.1')
+    await once(sink, 'listening')
+    t.teardown(() => (sink.closeAllConnections(), sink.close()))
+    const folder = join(lab.dir, 'n1')
+    const { url } = await startBundle(t, 'agents/ovs/main.ts', {
+      NODE_NAME: 'n1',
+      KUBECONFIG: await asServiceAccount(t, api, 'ovs-agent.yaml', 'ovs-agent'),
+      K_SINK: `http://127.0.0.1:${(sink.address() as AddressInfo).port}`,
+      OVS_RUN_DIR: folder,
+      OVN_RUN_DIR: folder,
+      SPOOL_DIR: join(lab.dir, 'spool'),
+      EXPECTED_BRIDGES: 'br-int,br-ex',
+      NODE_OPTIONS: '--max-semi-space-size=2 --max-old-space-size=96'
+    })
+    const figure = async (metric: string) => {
+      const text = await (await fetch(`${url}/metrics`)).text()
+      return Number(new RegExp(`^${metric} (\\S+)$`, 'm').exec(text)?.[1])
+    }
+    await eventually(
+      'the flows to be counted',
+      async () => (await figure('ovs_bridge_flows{bridge="br-int"}')) === 10_000,
+      120_000
+    )
+    await sleep(10_000) // what the start cost is not what it costs to run
+    const before = await figure('process_cpu_seconds_total')
+    await sleep(quietSeconds * 1000)
+    const cpu = ((await figure('process_cpu_seconds_total')) - before) / quietSeconds
+    report({
+      name: 'ovs-agent.resident',
+      ours: (await figure('process_resident_memory_bytes')) / 1e6,
+      goal: { atMost: 90 },
+      unit: 'MB'
+    })
+    report({ name: 'ovs-agent.cpu', ours: cpu * 100, goal: { atMost: 2 }, unit: '% of a core' })
+
+    const pid = (await readFile(join(folder, 'ovs-vswitchd.pid'), 'utf8')).trim()
+    const times: number[] = []
+    for (let bond = 1; bond <= bonds; bond++) {
+      const subject = `bond${bond}/a${bond}`
+      const sent = performance.now()
+      await control(join(folder, `ovs-vswitchd.${pid}.ctl`), 'netdev-dummy/set-admin-state', [`a${bond}`, 'down'])
+      const at = await eventually(`the event of ${subject}`, async () => heard.get(subject))
+      times.push(at - sent)
+    }
+    const sorted = times.toSorted((a, b) => a - b)
+    report({ name: 'ovs-agent.link-down.p50', ours: sorted[Math.floor(bonds / 2)] as number, unit: 'ms' })
+    report({ name: 'ovs-agent.link-down.p99', ours: sorted.at(-1) as number, goal: { atMost: 100 }, unit: 'ms' })
+  } finally {
+    for (const close of closers.toReversed()) await close()
+  }
+}
+
+/** A command that the agent itself cannot express. */
+async function control(path: string, method: string, params: string[]): Promise<void> {
+  const socket = dial({ path })
+  socket.write(JSON.stringify({ id: 0, method, params }))
+  await once(socket, 'data')
+  socket.destroy()
+}
