@@ -67,7 +67,8 @@ function strays(
       return {
         entry: { id, name, state, reason: stray, message, startedAt: new Date(sinceMs).toISOString() },
         server: undefined,
-        here: true
+        here: true,
+        dueMs: nowMs + 10_000 // the agent's next report may tell that it is gone
       }
     })
 }

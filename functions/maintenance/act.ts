@@ -2,7 +2,7 @@ import type { ComputeService } from 'openstack-sdk-lite'
 import { attempt, type Result } from '../../shared/openstack/failure.ts'
 import type { Finding } from '../../shared/openstack/drift.ts'
 import { namesOf, novaHost } from '../../shared/openstack/host.ts'
-import { isObserved, type HostDeps } from '../../shared/openstack/host-function.ts'
+import { isObserved, whole, type HostDeps } from '../../shared/openstack/host-function.ts'
 import { tellDrift } from '../../shared/openstack/tell-drift.ts'
 import { Eviction } from '../../shared/schema/eviction.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
@@ -145,8 +145,9 @@ const emergency = (bootId: string | undefined): Record<string, string> => ({
 /** NA-21: the host was asked to shut down and holds it back for a while. */
 export async function drainForShutdown(host: string, bootId: string, deps: Deps): Promise<void> {
   const { kube } = deps
-  const hypervisor = await kube.find(Hypervisor, host)
-  if (!hypervisor || !hypervisor.spec?.evacuateOnReboot || isObserved(hypervisor, deps)) return
+  const found = await kube.find(Hypervisor, host)
+  const hypervisor = found && whole(found)
+  if (!hypervisor || hypervisor.spec.evacuateOnReboot === false || isObserved(hypervisor, deps)) return // NA-20
   const { name } = hypervisor.metadata
   if (await kube.find(Eviction, name)) await kube.patch(Eviction, { name }, { metadata: { annotations: emergency(bootId) } })
   else
@@ -166,5 +167,5 @@ export async function shutdownIsOff(host: string, deps: Deps): Promise<void> {
     { name: host },
     { metadata: { annotations: { [emergencyAnnotation]: null, [bootAnnotation]: null } } }
   )
-  await settle(hypervisor, deps)
+  await settle(whole(hypervisor), deps)
 }

@@ -2,6 +2,7 @@
 import type { Test } from 'tap'
 import { Eviction } from '../../../shared/schema/eviction.ts'
 import { validate } from '../../../shared/schema/validate.ts'
+import { many } from '../../many.ts'
 import { broken, randomOf, step } from './random.ts'
 import { drain } from './world.ts'
 
@@ -62,7 +63,8 @@ async function live(seed: number, verdicts: Map<string, number>): Promise<string
 }
 
 /** In four files, so that they run side by side and none takes long on a slow machine. */
-export async function lives(t: Test, first: number, count: number): Promise<void> {
+export async function lives(t: Test, first: number, most: number): Promise<void> {
+  const count = many(most)
   t.setTimeout(110_000)
   const wrong: string[] = []
   const verdicts = new Map<string, number>()

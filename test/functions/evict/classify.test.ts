@@ -1,0 +1,304 @@
+// EV-6: the table §4.2 over every status × task × power that Nova can produce.
+import type { Server } from 'openstack-sdk-lite'
+import t from 'tap'
+import { cautious, classify, type Action, type Circumstances } from '../../../functions/evict/classify.ts'
+import type { MoveRecord } from '../../../functions/evict/records.ts'
+
+const now = Date.parse('2026-11-16T12:00:00Z')
+const minute = 60_000
+const ago = (minutes: number): string => new Date(now - minutes * minute).toISOString()
+
+// nova/api/openstack/common.py, _STATE_MAP: vm_state → task_state → what a user sees; every other task shows `default`
+const shown: Record<string, { default: string; [task: string]: string }> = {
+  active: {
+    default: 'ACTIVE',
+    rebooting: 'REBOOT',
+    reboot_pending: 'REBOOT',
+    reboot_started: 'REBOOT',
+    rebooting_hard: 'HARD_REBOOT',
+    reboot_pending_hard: 'HARD_REBOOT',
+    reboot_started_hard: 'HARD_REBOOT',
+    updating_password: 'PASSWORD',
+    rebuilding: 'REBUILD',
+    rebuild_block_device_mapping: 'REBUILD',
+    rebuild_spawning: 'REBUILD',
+    migrating: 'MIGRATING',
+    resize_prep: 'RESIZE',
+    resize_migrating: 'RESIZE',
+    resize_migrated: 'RESIZE',
+    resize_finish: 'RESIZE'
+  },
+  building: { default: 'BUILD' },
+  stopped: {
+    default: 'SHUTOFF',
+    resize_prep: 'RESIZE',
+    resize_migrating: 'RESIZE',
+    resize_migrated: 'RESIZE',
+    resize_finish: 'RESIZE',
+    rebuilding: 'REBUILD',
+    rebuild_block_device_mapping: 'REBUILD',
+    rebuild_spawning: 'REBUILD'
+  },
+  resized: { default: 'VERIFY_RESIZE', resize_reverting: 'REVERT_RESIZE' },
+  paused: { default: 'PAUSED', migrating: 'MIGRATING' },
+  suspended: { default: 'SUSPENDED' },
+  rescued: { default: 'RESCUE' },
+  error: { default: 'ERROR', rebuilding: 'REBUILD', rebuild_block_device_mapping: 'REBUILD', rebuild_spawning: 'REBUILD' },
+  deleted: { default: 'DELETED' },
+  'soft-delete': { default: 'SOFT_DELETED' },
+  shelved: { default: 'SHELVED' },
+  shelved_offloaded: { default: 'SHELVED_OFFLOADED' }
+}
+// nova/compute/task_states.py
+const tasks = [
+  null,
+  'scheduling',
+  'block_device_mapping',
+  'networking',
+  'spawning',
+  'image_snapshot',
+  'image_snapshot_pending',
+  'image_pending_upload',
+  'image_uploading',
+  'image_backup',
+  'updating_password',
+  'resize_prep',
+  'resize_migrating',
+  'resize_migrated',
+  'resize_finish',
+  'resize_reverting',
+  'resize_confirming',
+  'rebooting',
+  'reboot_pending',
+  'reboot_started',
+  'rebooting_hard',
+  'reboot_pending_hard',
+  'reboot_started_hard',
+  'pausing',
+  'unpausing',
+  'suspending',
+  'resuming',
+  'powering-off',
+  'powering-on',
+  'rescuing',
+  'unrescuing',
+  'rebuilding',
+  'rebuild_block_device_mapping',
+  'rebuild_spawning',
+  'migrating',
+  'deleting',
+  'soft-deleting',
+  'restoring',
+  'shelving',
+  'shelving_image_pending_upload',
+  'shelving_image_uploading',
+  'shelving_offloading',
+  'unshelving'
+]
+const powers = [null, 0, 1, 3, 4, 6, 7]
+
+function server(more: Partial<Server> = {}): Server {
+  const none = {
+    hypervisorHostname: null,
+    instanceName: null,
+    zone: null,
+    projectId: null,
+    userId: null,
+    imageId: null,
+    hostStatus: null,
+    fault: null,
+    locked: false
+  }
+  const lists = { metadata: {}, tags: [], groups: [], volumes: [] }
+  const times = { created: ago(1000), updated: ago(2), launchedAt: ago(1000) }
+  return {
+    id: 's',
+    name: 's',
+    status: 'ACTIVE',
+    vmState: 'active',
+    taskState: null,
+    powerState: 1,
+    host: 'hv1',
+    flavor: null,
+    partial: false,
+    ...none,
+    ...lists,
+    ...times,
+    ...more
+  }
+}
+const around = (more: Partial<Circumstances> = {}): Circumstances => ({
+  host: 'hv1',
+  nowMs: now,
+  strategy: 'auto',
+  policy: cautious,
+  excluded: false,
+  domain: undefined,
+  records: [],
+  ...more
+})
+const record = (more: Partial<MoveRecord> = {}): MoveRecord => ({
+  id: 1,
+  uuid: 'u',
+  server: 's',
+  type: 'live-migration',
+  status: 'running',
+  source: 'hv1',
+  target: 'hv2',
+  created: ago(3),
+  updated: ago(1),
+  ...more
+})
+
+/** The table as the specification has it, by row. */
+function expected(status: string, task: string | null, power: number | null): string {
+  if (status === 'DELETED') return 'gone'
+  if (task === 'deleting' || task === 'soft-deleting') return 'wait'
+  if (status === 'RESIZE' || status === 'REVERT_RESIZE' || task?.startsWith('resize_')) return 'watch'
+  if (status === 'MIGRATING' || task === 'migrating') return 'watch'
+  if (status === 'VERIFY_RESIZE') return 'wait'
+  if (task !== null || ['BUILD', 'REBOOT', 'HARD_REBOOT', 'PASSWORD', 'REBUILD'].includes(status)) return 'wait'
+  const byStatus: Record<string, string> = {
+    ERROR: 'blocked',
+    RESCUE: 'blocked',
+    SOFT_DELETED: 'blocked',
+    SUSPENDED: 'blocked',
+    SHELVED: 'offload',
+    SHELVED_OFFLOADED: 'wait',
+    PAUSED: 'live',
+    SHUTOFF: 'cold'
+  }
+  return byStatus[status] ?? (power === 1 || power === 3 ? 'live' : 'cold')
+}
+
+t.test('every status × task × power, on the host', async t => {
+  let pairs = 0
+  for (const [vmState, map] of Object.entries(shown)) {
+    for (const taskState of tasks) {
+      const status = (taskState && map[taskState]) || map.default
+      for (const powerState of powers) {
+        const found = classify(server({ status, vmState, taskState, powerState }), around())
+        const wanted = expected(status, taskState, powerState)
+        if (found.do !== wanted) t.equal(found.do, wanted, `${status}, ${taskState}, ${powerState}`)
+        pairs += 1
+      }
+    }
+  }
+  t.equal(pairs, Object.keys(shown).length * tasks.length * powers.length)
+})
+
+const cases: Array<[name: string, server: Server | undefined, circumstances: Partial<Circumstances>, then: Partial<Action>]> = [
+  ['1: not there any more', undefined, {}, { do: 'gone' }],
+  ['1: left alone', server(), { excluded: true }, { do: 'excluded' }],
+  [
+    '2: elsewhere, and the record says so (EV-19)',
+    server({ host: 'hv2' }),
+    { records: [record({ status: 'completed' })] },
+    { do: 'done', destination: 'hv2' }
+  ],
+  ['2: elsewhere, but its record still runs', server({ host: 'hv2' }), { records: [record()] }, { do: 'watch' }],
+  ['2: elsewhere without any record', server({ host: 'hv2', updated: ago(0) }), {}, { do: 'wait', reason: 'Settling' }],
+  ['2: elsewhere without any record for a minute', server({ host: 'hv2' }), {}, { do: 'failed', reason: 'Disagreement' }],
+  [
+    '2: HV-29: a name that begins alike is another host',
+    server({ host: 'hv1.example.com' }),
+    { records: [record({ status: 'completed' })] },
+    { do: 'done', destination: 'hv1.example.com' }
+  ],
+  [
+    '2: no host is unknown, never elsewhere',
+    server({ host: null }),
+    { records: [record({ status: 'completed' })] },
+    { do: 'wait', reason: 'Unknown' }
+  ],
+  [
+    '2: our cold move awaits its confirmation (EV-17)',
+    server({ host: 'hv2', status: 'VERIFY_RESIZE', vmState: 'resized' }),
+    { records: [record({ type: 'migration', status: 'finished' })] },
+    { do: 'confirm' }
+  ],
+  [
+    "2: a user's resize is the user's",
+    server({ host: 'hv2', status: 'VERIFY_RESIZE', vmState: 'resized' }),
+    { records: [record({ type: 'resize', status: 'finished' })] },
+    { do: 'wait', reason: 'ResizeAwaitsUser' }
+  ],
+  ['3: deletion that hangs', server({ taskState: 'deleting', updated: ago(11) }), {}, { do: 'blocked', reason: 'DeleteStuck' }],
+  [
+    '5: migrating without a record',
+    server({ status: 'MIGRATING', taskState: 'migrating', updated: ago(6) }),
+    {},
+    { do: 'blocked', reason: 'StuckTask' }
+  ],
+  [
+    '5: … reset by policy',
+    server({ status: 'MIGRATING', taskState: 'migrating', updated: ago(6) }),
+    { policy: { ...cautious, resetStuck: true } },
+    { do: 'reset' }
+  ],
+  [
+    '6: a resize that nobody confirms',
+    server({ status: 'VERIFY_RESIZE', vmState: 'resized', updated: ago(61) }),
+    {},
+    { do: 'blocked', reason: 'ResizeAwaitsUser' }
+  ],
+  [
+    '6: … confirmed by policy',
+    server({ status: 'VERIFY_RESIZE', vmState: 'resized', updated: ago(61) }),
+    { policy: { ...cautious, confirmResize: true } },
+    { do: 'confirm' }
+  ],
+  [
+    '7: a task that hangs',
+    server({ taskState: 'image_uploading', updated: ago(11) }),
+    {},
+    { do: 'blocked', reason: 'StuckTask' }
+  ],
+  [
+    '8: ERROR tells its fault',
+    server({ status: 'ERROR', vmState: 'error', fault: { code: 500, message: 'disk gone', created: null } }),
+    {},
+    { do: 'blocked', reason: 'ServerError', message: 'disk gone' }
+  ],
+  [
+    '10: suspended, resumed by policy',
+    server({ status: 'SUSPENDED', vmState: 'suspended' }),
+    { policy: { ...cautious, resumeSuspended: true } },
+    { do: 'resume' }
+  ],
+  [
+    '11: offloaded, and on no host',
+    server({ status: 'SHELVED_OFFLOADED', vmState: 'shelved_offloaded', host: null }),
+    {},
+    { do: 'done' }
+  ],
+  ['12: cold by wish', server(), { strategy: 'cold' }, { do: 'cold' }],
+  ['13: Nova may be late: the agent sees it running', server({ powerState: 4 }), { domain: 'running' }, { do: 'live' }],
+  [
+    '13: just changed: wait for the power sync',
+    server({ powerState: 4, updated: ago(0) }),
+    {},
+    { do: 'wait', reason: 'PowerUnsure' }
+  ],
+  [
+    '13: stopped for Nova, running for libvirt',
+    server({ status: 'SHUTOFF', vmState: 'stopped', powerState: 4 }),
+    { domain: 'running' },
+    { do: 'wait', reason: 'PowerUnsure' }
+  ],
+  [
+    '14: paused is moved live even if cold is wished: Nova refuses cold',
+    server({ status: 'PAUSED', vmState: 'paused', powerState: 3 }),
+    { strategy: 'cold' },
+    { do: 'live' }
+  ],
+  [
+    '15: a cell that does not answer',
+    server({ status: 'UNKNOWN', partial: true, vmState: null, host: null }),
+    {},
+    { do: 'wait', reason: 'Unknown' }
+  ],
+  ['EV-8: locked servers are moved', server({ locked: true }), {}, { do: 'live' }]
+]
+for (const [name, given, circumstances, then] of cases)
+  t.test(name, async t => t.match(classify(given, around(circumstances)), then))
