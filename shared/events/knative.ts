@@ -19,7 +19,8 @@ export const tick = event({
     'certificate',
     'migration',
     'ha',
-    'machine'
+    'machine',
+    'admission-certificate'
   ],
   summary: 'time passed; every function reaches the right state from this alone'
 })

@@ -12,10 +12,11 @@ import { hostOf } from '../../../shared/rules/fleet.ts'
 import { withDefaults } from '../../../shared/schema/defaults.ts'
 import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import type { NetworkConfiguration } from '../../../shared/schema/network-configuration.ts'
+import { many } from '../../many.ts'
 import { mutated, seeded } from './mutate.ts'
 
 t.setTimeout(600_000) // some 20 s of CPU; the machine may be shared by many
-const rounds = 200_000
+const rounds = many(200_000)
 const seed = 20_261_116
 
 const network: NetworkConfiguration = {
@@ -70,7 +71,7 @@ const reviewOf = (group: string, resource: string, object: object, more: object 
 const golden = sample('machine', 'golden')
 const hypervisor = withDefaults(Hypervisor, { ...sample('hypervisor', 'groups'), status: { numInstances: 1, conditions: [] } })
 const agent = {
-  username: 'system:serviceaccount:monsoon3:hypervisor-agent',
+  username: 'system:serviceaccount:drover:hypervisor-agent',
   extra: { 'authentication.kubernetes.io/node-name': ['h'] }
 }
 const bases = [
