@@ -1,0 +1,104 @@
+import type { Eviction } from '../schema/eviction.ts'
+import type { Migration } from '../schema/migration.ts'
+import { plural, span } from './time.ts'
+import type { DrainView, MoveView, Tone } from './types.ts'
+
+type Instance = NonNullable<NonNullable<Eviction['status']>['instances']>[number]
+
+const tones: Record<string, Tone> = {
+  Migrating: 'busy',
+  Confirming: 'busy',
+  Done: 'ok',
+  Gone: 'ok',
+  Excluded: 'rest',
+  Blocked: 'bad',
+  Failed: 'bad'
+}
+
+export const isOver = ({ status }: Eviction): boolean => status?.finishedAt !== undefined || status?.verdict !== undefined
+
+/** Of several Evictions of a host the one that runs, else the newest. */
+export function evictionOf(host: string, evictions: readonly Eviction[]): Eviction | undefined {
+  const own = evictions.filter(({ spec }) => spec?.hypervisor === host)
+  const age = ({ metadata }: Eviction) => metadata.creationTimestamp ?? ''
+  const byAge = own.toSorted((a, b) => age(b).localeCompare(age(a)))
+  return byAge.find(eviction => !isOver(eviction)) ?? byAge[0]
+}
+
+const movingLine = ({ name, id, destination }: Instance): string =>
+  destination ? `${name ?? id} → ${destination}` : (name ?? id)
+
+function lineOf(
+  instances: readonly Instance[],
+  { running, waiting, blocked }: DrainView,
+  waitingFor: string | undefined
+): string {
+  const moving = instances.filter(({ state }) => state === 'Migrating' || state === 'Confirming').slice(0, 3)
+  const parts = [
+    running > 0 && `${running} moving${moving.length > 0 ? ` (${moving.map(movingLine).join(', ')})` : ''}`,
+    waiting > 0 && `${waiting} waiting`,
+    blocked > 0 && `${blocked} cannot move`,
+    waitingFor && `waits for ${waitingFor}`
+  ]
+  return parts.filter(Boolean).join(', ')
+}
+
+function toneOf({ status }: Eviction, blocked: number): Tone {
+  if (status?.verdict === 'Succeeded' || status?.verdict === 'Planned') return 'ok'
+  if (status?.verdict === 'Cancelled') return 'rest'
+  if (status?.verdict !== undefined || blocked > 0) return 'bad'
+  return 'busy'
+}
+
+function wordOf({ status }: Eviction, done: number, total: number, now: Date): string {
+  if (status?.verdict) return status.verdict
+  const left = status?.eta === undefined ? undefined : Date.parse(status.eta) - now.getTime()
+  const eta = left === undefined || left < 0 ? '' : ` · about ${span(left)}`
+  return total === 0 ? (status?.phase ?? 'Starting') : `${done} of ${total}${eta}`
+}
+
+export function drainOf(eviction: Eviction, now: Date): DrainView {
+  const { status, spec, metadata } = eviction
+  const { total = 0, done = 0, running = 0, waiting = 0, failed = 0, blocked: stuck = 0, excluded = 0 } = status?.progress ?? {}
+  const blocked = failed + stuck
+  const view: DrainView = {
+    eviction: metadata.name,
+    host: spec?.hypervisor ?? '',
+    tone: toneOf(eviction, blocked),
+    word: wordOf(eviction, done, total, now),
+    total,
+    done,
+    running,
+    waiting,
+    blocked,
+    percent: total === 0 ? (isOver(eviction) ? 100 : 0) : Math.round((100 * (done + excluded)) / total),
+    line: '',
+    ...(status?.eta !== undefined && { eta: status.eta })
+  }
+  return { ...view, line: lineOf(status?.instances ?? [], view, status?.waitingFor) }
+}
+
+/** Why a drain cannot end by itself, or undefined. */
+export function drainNeedsPerson({ status }: Eviction): string | undefined {
+  if (status?.verdict === 'Succeeded' || status?.verdict === 'Cancelled' || status?.verdict === 'Planned') return undefined
+  const stuck = status?.instances?.filter(({ state }) => state === 'Blocked' || state === 'Failed') ?? []
+  const [first] = stuck
+  if (!first) return undefined
+  const of = status?.progress?.total ?? status?.instances?.length ?? stuck.length
+  const why = first.message ?? first.reason ?? first.state
+  return `${stuck.length} of ${plural(of, 'VM')} cannot move: ${first.name ?? first.id}: ${why}`
+}
+
+export function movesOf(eviction: Eviction | undefined, migrations: readonly Migration[], now: Date): MoveView[] {
+  return (eviction?.status?.instances ?? []).map(instance => moveOf(instance, migrations, now))
+}
+
+function moveOf(instance: Instance, migrations: readonly Migration[], now: Date): MoveView {
+  const { id, name = id, state, destination, startedAt, message, reason } = instance
+  const stats = state === 'Migrating' ? migrations.find(({ metadata }) => metadata.name === id)?.status?.stats : undefined
+  const began = startedAt && state === 'Migrating' ? `for ${span(now.getTime() - Date.parse(startedAt))}` : ''
+  const line = [destination && `→ ${destination}`, began, message ?? reason].filter(Boolean).join(' · ')
+  const move: MoveView = { id, name, tone: tones[state] ?? 'rest', word: state, line }
+  if (stats?.dataTotal) move.percent = Math.round((100 * (stats.dataProcessed ?? 0)) / stats.dataTotal)
+  return move
+}

@@ -1,0 +1,165 @@
+import t from 'tap'
+import { hostDetail } from '../../shared/view/detail.ts'
+import { drainOf, evictionOf } from '../../shared/view/drain.ts'
+import { drainHappenings, hostHappenings } from '../../shared/view/happening.ts'
+import { hostView, type HostObjects } from '../../shared/view/host.ts'
+import { span } from '../../shared/view/time.ts'
+import type { HostView } from '../../shared/view/types.ts'
+import { condition, earlier, eviction, hypervisor, now, ovsNode, ready } from './fixtures.ts'
+
+const progress = { total: 20, done: 14, running: 2, waiting: 4, failed: 0, blocked: 0 }
+const moving = [
+  { id: 'a', name: 'web-14', state: 'Migrating' as const, destination: 'node-02', startedAt: earlier },
+  { id: 'b', name: 'db-3', state: 'Waiting' as const }
+]
+const draining = hypervisor({ numInstances: 6, conditions: [ready('Evicting'), condition('Evicting', 'True', 'Running')] })
+
+const words: Array<[name: string, given: HostObjects, then: Partial<HostView>]> = [
+  ['nothing known', { hypervisor: hypervisor() }, { tone: 'rest', word: 'Discovered' }],
+  [
+    'ready',
+    { hypervisor: hypervisor({ numInstances: 6, conditions: [ready('Ready')] }) },
+    { tone: 'ok', word: 'Ready', line: '6 VMs' }
+  ],
+  [
+    'ready, one link lost',
+    { hypervisor: hypervisor({ numInstances: 5, conditions: [ready('Ready')] }), ovsNode: ovsNode(1, 'Degraded') },
+    { tone: 'warn', word: 'Degraded', line: '5 VMs · bond0 1 of 2' }
+  ],
+  [
+    'not managed',
+    { hypervisor: hypervisor({ conditions: [ready('Onboarding')] }, { lifecycleEnabled: false }) },
+    { word: 'Not managed' }
+  ],
+  [
+    'draining, with the progress of its Eviction',
+    { hypervisor: draining, eviction: eviction({ phase: 'Draining', progress }) },
+    { tone: 'busy', word: 'Draining', line: '6 left of 20', percent: 70 }
+  ],
+  [
+    'a drain that cannot end is never shown as work',
+    { hypervisor: hypervisor({ conditions: [ready('Evicting'), condition('Evicting', 'True', 'Blocked', '1 VM cannot move')] }) },
+    { tone: 'bad', word: 'Drain blocked', line: '1 VM cannot move' }
+  ],
+  [
+    'maintenance says why',
+    { hypervisor: hypervisor({ conditions: [ready('Evicted')] }, { maintenanceReason: 'firmware' }) },
+    { tone: 'rest', word: 'Drained', line: 'empty · firmware' }
+  ],
+  [
+    'a silent agent',
+    { hypervisor: hypervisor({ conditions: [ready('AgentLost', 'last heard at noon')] }) },
+    { tone: 'bad', word: 'Agent silent' }
+  ],
+  [
+    'a reason of a later version',
+    { hypervisor: hypervisor({ conditions: [ready('Sleeping')] }) },
+    { tone: 'warn', word: 'Sleeping' }
+  ]
+]
+for (const [name, given, then] of words) t.test(name, async t => t.match(hostView(given, now), then))
+
+t.test('how full a host is, whatever the units', async t => {
+  const conditions = [ready('Ready')]
+  t.equal(
+    hostView({ hypervisor: hypervisor({ conditions, capacity: { memory: '128Gi' }, allocation: { memory: '65536Mi' } }) }, now)
+      .percent,
+    50
+  )
+  t.equal(
+    hostView({ hypervisor: hypervisor({ conditions, capacity: { memory: 'much' }, allocation: { memory: '1' } }) }, now).percent,
+    0
+  )
+})
+
+t.test('somebody is called when a drain is stuck or a host is bad, and not otherwise', async t => {
+  const stuck = eviction({
+    progress: { ...progress, blocked: 1 },
+    instances: [
+      { id: 'c', name: 'db-3', state: 'Blocked', reason: 'ResizeAwaitsUser', message: 'waits for its owner to confirm a resize' }
+    ]
+  })
+  t.match(
+    hostView({ hypervisor: draining, eviction: stuck }, now).needsPerson,
+    /1 of 20 VMs cannot move: db-3: waits for its owner/
+  )
+  t.match(
+    hostView({ hypervisor: hypervisor({ conditions: [ready('LibVirtDown', 'refused')] }) }, now).needsPerson,
+    /libvirt down since 4 min: refused/
+  )
+  t.equal(hostView({ hypervisor: draining, eviction: eviction({ progress }) }, now).needsPerson, undefined)
+})
+
+t.test('a drain tells moves, waits and its end', async t => {
+  const view = drainOf(eviction({ progress, instances: moving, eta: '2026-11-16T12:03:00Z', waitingFor: 'capacity' }), now)
+  t.equal(view.word, '14 of 20 · about 3 min')
+  t.equal(view.line, '2 moving (web-14 → node-02), 4 waiting, waits for capacity')
+  t.match(drainOf(eviction({ verdict: 'Incomplete', progress }), now), { tone: 'bad', word: 'Incomplete' })
+  t.match(drainOf(eviction({ verdict: 'Succeeded' }), now), { tone: 'ok', percent: 100 })
+})
+
+t.test('the Eviction that runs counts, not the newest that ended', async t => {
+  const over = { ...eviction({ verdict: 'Cancelled' }), metadata: { name: 'new', creationTimestamp: '2026-11-16T11:00:00Z' } }
+  const runs = { ...eviction(), metadata: { name: 'old', creationTimestamp: '2026-11-16T10:00:00Z' } }
+  t.equal(evictionOf('node-05', [over, runs])?.metadata.name, 'old')
+  t.equal(evictionOf('node-05', [over])?.metadata.name, 'new')
+  t.equal(evictionOf('node-06', [over]), undefined)
+})
+
+t.test('what happened is told from two states', async t => {
+  const healthy = hostView({ hypervisor: hypervisor({ conditions: [ready('Ready')] }), ovsNode: ovsNode(2, 'Active') }, now)
+  const cut = hostView({ hypervisor: hypervisor({ conditions: [ready('Ready')] }), ovsNode: ovsNode(0, 'Down') }, now)
+  t.match(
+    hostHappenings(healthy, cut, now).map(({ text }) => text),
+    ['Ready → Degraded', 'network: bond0 0 of 2']
+  )
+  t.same(hostHappenings(undefined, cut, now), [], 'what is there at the start did not happen')
+  const done = eviction({ verdict: 'Succeeded', instances: [{ id: 'a', name: 'web-14', state: 'Done', destination: 'node-02' }] })
+  t.same(
+    drainHappenings(eviction({ instances: moving }), done, now).map(({ text }) => text),
+    ['web-14 moved to node-02', 'drain ended: Succeeded']
+  )
+})
+
+t.test('the page of a host', async t => {
+  const host = hypervisor({
+    numInstances: 6,
+    conditions: [
+      ready('Evicting', 'Maintenance (manual): servers are being moved away'),
+      condition('Evicting', 'True', 'Running')
+    ],
+    maintenance: { mode: 'manual', since: earlier, requestedBy: 'jo', reason: 'firmware' },
+    drift: [{ kind: 'trait', name: 'CUSTOM_A', expected: 'set', actual: 'absent', action: 'repaired' }],
+    history: [{ id: 'h', time: earlier, kind: 'phase', from: 'Active', to: 'Draining', actor: 'drover-hypervisor' }]
+  })
+  const stats = { dataTotal: 200, dataProcessed: 50 }
+  const migrations = [{ metadata: { name: 'a', namespace: 'x' }, status: { started: earlier, stats } }]
+  const detail = hostDetail(
+    {
+      hypervisor: host,
+      eviction: eviction({ progress, instances: moving, waitingFor: 'a free lane' }),
+      ovsNode: ovsNode(1, 'Degraded'),
+      migrations: migrations as never,
+      happenings: []
+    },
+    now
+  )
+  t.match(detail.story.join('\n'), /node-05 is Draining since 4 min/)
+  t.match(detail.story.join('\n'), /asked for 4 min ago by jo: firmware/)
+  t.match(detail.waiting, [{ what: 'a free lane' }])
+  t.match(detail.moves, [{ name: 'web-14', percent: 25, word: 'Migrating' }, { name: 'db-3' }])
+  t.match(detail.drift, ['trait CUSTOM_A: expected set, found absent (repaired)'])
+  t.match(detail.bonds, [{ name: 'bond0', tone: 'warn', line: 'Degraded · 1 of 2 links usable' }])
+  t.match(detail.timeline, [{ text: 'phase: Active → Draining, by drover-hypervisor' }])
+})
+
+t.test('spans as a person says them', async t => {
+  t.same([0, 89_000, 120_000, 5_400_000, 7_500_000, 200_000_000].map(span), [
+    '0 s',
+    '89 s',
+    '2 min',
+    '1 h 30 min',
+    '2 h 5 min',
+    '2 days'
+  ])
+})
