@@ -152,7 +152,7 @@ export function startCollector(cluster: Cluster, onError: (err: unknown) => void
   })
   for (const shelf of store.resources())
     for (const object of store.list(shelf)) {
-      const event: StoreEvent = { type: 'ADDED', revision: store.revision, object, previous: undefined }
+      const event: StoreEvent = { type: 'ADDED', revision: store.revision, object, previous: undefined, weight: 0 }
       index(shelf, event)
       queue.push(() => react(shelf, event))
     }

@@ -1,13 +1,19 @@
 // Objects by resource, namespace and name; one revision counter; for each resource a bounded history that watches start from.
 import type { KubeObject } from './object.ts'
 import { expired } from './status.ts'
+import { weigh } from './weight.ts'
 
 export interface StoreEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
   readonly revision: number
   readonly object: KubeObject
   readonly previous: KubeObject | undefined
+  /** Of the object, in bytes or so. */
+  readonly weight: number
 }
+
+/** Of one resource's history. Few objects are so large that they are bounded by this and not by their number. */
+const heaviestHistory = 64 << 20
 
 /** Where objects survive the process. Called before anybody sees the change. */
 export interface Backing {
@@ -21,6 +27,7 @@ interface Shelf {
   /** Kept from list to list until an object comes or goes. */
   keys: string[] | undefined
   history: StoreEvent[]
+  weight: number
   /** Revisions up to this one can no longer be told apart. */
   floor: number
   listeners: Set<Listener>
@@ -86,7 +93,8 @@ export class Store {
     const key = keyOf(stored.metadata.namespace, stored.metadata.name)
     const previous = shelf.objects.get(key)
     shelf.objects.set(key, stored)
-    this.#publish(resource, shelf, { type: previous ? 'MODIFIED' : 'ADDED', revision, object: stored, previous })
+    const type = previous ? 'MODIFIED' : 'ADDED'
+    this.#publish(resource, shelf, { type, revision, object: stored, previous, weight: weigh(stored) })
     return stored
   }
 
@@ -98,7 +106,7 @@ export class Store {
     const key = keyOf(gone.metadata.namespace, gone.metadata.name)
     const previous = shelf.objects.get(key)
     shelf.objects.delete(key)
-    this.#publish(resource, shelf, { type: 'DELETED', revision, object: gone, previous })
+    this.#publish(resource, shelf, { type: 'DELETED', revision, object: gone, previous, weight: weigh(gone) })
     return gone
   }
 
@@ -123,26 +131,33 @@ export class Store {
   /** What the server made for itself at start is not history. */
   forgetHistory(): void {
     this.#started = this.#revision
-    for (const shelf of this.#shelves.values()) Object.assign(shelf, { history: [], floor: this.#revision })
+    for (const shelf of this.#shelves.values()) Object.assign(shelf, { history: [], weight: 0, floor: this.#revision })
   }
 
   #publish(resource: string, shelf: Shelf, event: StoreEvent): void {
     this.#revision = event.revision
     if (event.type !== 'MODIFIED') shelf.keys = undefined
     shelf.history.push(event)
+    shelf.weight += event.weight
     // Trimmed in large steps: one by one would copy the history on each write.
-    if (shelf.history.length >= 2 * this.#historySize) {
-      const dropped = shelf.history.splice(0, this.#historySize)
-      shelf.floor = dropped.at(-1)?.revision ?? shelf.floor
-    }
+    const { length } = shelf.history
+    if (length >= 2 * this.#historySize) this.#forget(shelf, this.#historySize)
+    else if (shelf.weight > heaviestHistory && length > 1) this.#forget(shelf, Math.ceil(length / 2))
     for (const listener of shelf.listeners) listener(event)
     for (const observer of this.#observers) observer(resource, event)
+  }
+
+  #forget(shelf: Shelf, count: number): void {
+    for (const { revision, weight } of shelf.history.splice(0, count)) {
+      shelf.floor = revision
+      shelf.weight -= weight
+    }
   }
 
   #shelf(resource: string): Shelf {
     let shelf = this.#shelves.get(resource)
     if (!shelf) {
-      shelf = { objects: new Map(), keys: undefined, history: [], floor: this.#started, listeners: new Set() }
+      shelf = { objects: new Map(), keys: undefined, history: [], weight: 0, floor: this.#started, listeners: new Set() }
       this.#shelves.set(resource, shelf)
     }
     return shelf

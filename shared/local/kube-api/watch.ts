@@ -8,8 +8,9 @@ import { present } from './resource.ts'
 import { ApiError, internal } from './status.ts'
 import type { StoreEvent } from './store.ts'
 
-/** Changes that a client may fall behind before it loses its connection. They are shared with the history, so they cost no copy. */
+/** How far a client may fall behind before it loses its connection, in changes and in bytes or so. */
 const mostPending = 10_000
+const heaviestPending = 64 << 20
 const bookmarkEveryMs = 60_000
 const initialEventsEnd = { 'k8s.io/initial-events-end': 'true' }
 
@@ -27,6 +28,7 @@ export async function watch(
   const initial = flag('sendInitialEvents') || revision === 0
   const stream = new Stream(cluster, call, query, form, response)
   const pending: StoreEvent[] = []
+  let weight = 0
   const start = initial ? cluster.store.revision : revision
   const objects = initial ? cluster.store.list(call.resource.shelf).filter(object => matches(present(call.resource, object))) : []
   response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-cache, private' })
@@ -35,7 +37,8 @@ export async function watch(
   try {
     stop = cluster.store.watch(call.resource.shelf, start, event => {
       pending.push(event)
-      if (pending.length > mostPending) response.destroy()
+      weight += event.weight
+      if (pending.length > mostPending || weight > heaviestPending) response.destroy()
       stream.wake()
     })
   } catch (err) {
@@ -55,6 +58,7 @@ export async function watch(
       const batch = pending.splice(0)
       for (const event of batch) {
         await stream.forward(event, matches)
+        weight -= event.weight
         seen = event.revision
       }
       if (pending.length > 0) continue

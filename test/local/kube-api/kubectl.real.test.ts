@@ -171,7 +171,7 @@ const steps: Record<string, Step[]> = {
     ['apply -k knative', /serviceaccount\/hypervisor created/],
     ['apply -k knative', /serviceaccount\/hypervisor unchanged/],
     ['get triggers -n drover', /hypervisor-node-changed/],
-    ['delete -k knative --ignore-not-found', /namespace "drover" deleted/]
+    ['delete -k knative --ignore-not-found --wait=false', /namespace "drover" deleted/]
   ],
   delete: [
     ['delete configmap settings --dry-run=server', /deleted .*\(server dry run\)/],
