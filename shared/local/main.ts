@@ -77,6 +77,7 @@ function introduce({ apiUrl, kubeconfig, cloud, broker, functions, doors }: Loca
   say(`  Kubernetes API  ${apiUrl ?? 'as the kubeconfig says'}`)
   say(`  OpenStack       ${cloud}`)
   say(`  broker          ${broker.ingress('drover', 'default')}`)
+  say(`  dead letters    ${new URL('/-/dead-letters', broker.ingress('drover', 'default')).href}`)
   say(`  functions       ${functions.join(', ')}`)
   say(`  triggers        ${ready.length} wired${idle > 0 ? `, ${idle} without a function here` : ''}`)
   for (const [name, { url, paths }] of doors) say(`  ${name.padEnd(15)} ${paths.map(path => url + path).join(', ')}`)

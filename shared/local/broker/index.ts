@@ -1,7 +1,8 @@
 // The local broker: knative/*.yaml in, CloudEvents delivered as Knative would. See README.md.
 import { DatabaseSync } from 'node:sqlite'
 import { stoppable, systemClock, type Clock } from './clock.ts'
-import { openDeadLetters, type DeadLetter } from './dead-letters.ts'
+import type { LetterBox } from './dead-letter-pages.ts'
+import { openDeadLetters } from './dead-letters.ts'
 import { groupCommit } from './group-commit.ts'
 import { Hub } from './hub.ts'
 import { listen } from './ingress.ts'
@@ -33,11 +34,7 @@ export interface Broker {
   send: (namespace: string, name: string, headers: Headers, body: Buffer) => Promise<{ status: number }>
   /** What SinkBindings give a workload; undefined when none names it. */
   sinkFor: (subject: Subject) => Bound | undefined
-  deadLetters: {
-    list: () => DeadLetter[]
-    replay: (id: number) => Promise<'replayed' | 'unknown' | 'no trigger' | 'full'>
-    drop: (id: number) => Promise<boolean>
-  }
+  deadLetters: LetterBox
   /** Resolves when every event that was taken is delivered or dead-lettered. */
   idle: () => Promise<void>
   /** Breaks off what is under way; with a state file it is made again at the next start. */
@@ -61,7 +58,8 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const letters = openDeadLetters(db, commit, { count: limits.deadLetters, bytes: limits.bytes })
   const hub = new Hub({ journal, deadLetters: letters, sender, clock, limits, log, ...(observe && { observe }) })
 
-  const ingress = await listen(options.port ?? 0, log, hub)
+  const deadLetters = { list: letters.list, drop: letters.drop, replay: (id: number) => hub.replay(id) }
+  const ingress = await listen(options.port ?? 0, log, hub, deadLetters)
   const urlOf = (key: string): string => `${ingress.url}/${key}`
   const find = targetOf(wiring, options.resolve, hub, urlOf)
   let triggers: TriggerInfo[]
@@ -91,7 +89,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     }),
     sinkFor: subject =>
       findBound(wiring.bindings.values(), subject, ({ spec, namespace }) => find(spec.sink, namespace)?.url ?? ''),
-    deadLetters: { list: letters.list, drop: letters.drop, replay: id => hub.replay(id) },
+    deadLetters,
     idle: () => hub.idle(),
     async close() {
       ready = false

@@ -1,6 +1,7 @@
 // The HTTP side of the ingress (knative.md §3.1), on loopback only.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { isLetterPage, letterPage, type LetterBox } from './dead-letter-pages.ts'
 import type { Hub } from './hub.ts'
 import type { Answer, Headers, Log } from './types.ts'
 
@@ -10,9 +11,9 @@ export interface Ingress {
   close: () => Promise<void>
 }
 
-export async function listen(port: number, log: Log, hub: Hub): Promise<Ingress> {
+export async function listen(port: number, log: Log, hub: Hub, letters: LetterBox): Promise<Ingress> {
   const server = createServer({ keepAliveTimeout: 60_000 }, (req, res) => {
-    answer(req, hub).then(
+    answer(req, hub, letters).then(
       result => respond(res, result),
       (err: unknown) => {
         log.error({ err }, 'the ingress failed')
@@ -27,8 +28,9 @@ export async function listen(port: number, log: Log, hub: Hub): Promise<Ingress>
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => close(server) }
 }
 
-async function answer(req: IncomingMessage, hub: Hub): Promise<Answer> {
-  const { method, url = '/' } = req
+async function answer(req: IncomingMessage, hub: Hub, letters: LetterBox): Promise<Answer> {
+  const { method = 'GET', url = '/' } = req
+  if (isLetterPage(url)) return letterPage(method, url, letters)
   if (method === 'OPTIONS') return { status: 200, headers: { 'webhook-allowed-origin': '*', 'webhook-allowed-rate': '*' } }
   if (method !== 'POST') return { status: 405 }
   if (url === '/') return { status: 404 }

@@ -43,6 +43,28 @@ void t.test('replay sends it to its trigger once more', async t => {
   t.equal(await running.deadLetters.replay(letter!.id), 'unknown')
 })
 
+void t.test('by HTTP beside the ingress, as a person would', async t => {
+  const sink = localSink((_, nth) => (nth === 1 ? { status: 422 } : { status: 204 }))
+  const running = await start(t, manifests, { s: sink })
+  const folder = new URL('/-/dead-letters', running.ingress('test', 'b')).href
+  const ask = async (method: string, path = '') => {
+    const response = await fetch(`${folder}${path}`, { method })
+    return { status: response.status, body: (await response.text()).trim() }
+  }
+  t.same(await ask('GET'), { status: 200, body: '[]' })
+  await send(running, { id: '7' })
+  await running.idle()
+  const [letter] = JSON.parse((await ask('GET')).body) as Array<{ id: number; attributes: object; cause: object }>
+  t.match(letter, { trigger: 'test/t', attributes: { id: '7' }, cause: { code: 422 } })
+  t.match(await ask('POST', `/${letter!.id}/replay`), { status: 202, body: /replayed/ })
+  await running.idle()
+  t.equal(sink.received.length, 2)
+  t.match(await ask('POST', `/${letter!.id}/replay`), { status: 404 })
+  t.match(await ask('DELETE', `/${letter!.id}`), { status: 404 })
+  t.match(await ask('DELETE', '/x'), { status: 404, body: /GET \/-\/dead-letters/ })
+  t.match(await ask('PUT'), { status: 405 })
+})
+
 void t.test('a replay that fails is a dead letter again; drop forgets it', async t => {
   const running = await start(t, manifests, { s: localSink(() => ({ status: 422 })) })
   await send(running)
