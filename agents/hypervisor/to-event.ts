@@ -79,11 +79,13 @@ const move = ({ id, name, incoming, stats }: Extract<Fact, { kind: 'moving' | 'm
   stats
 })
 
-const ofFound = ({ id, name, event, detail, state }: Found, base: Context): Message => ({
-  kind: lifecycleKind(event, detail),
-  data: { ...base, server: id, name, event, detail, state },
-  server: id
-})
+function ofFound({ id, name, event, detail, state }: Found, base: Context): Message {
+  const about = { ...base, server: id, name }
+  // the error itself was missed; which disk it was is to be asked for
+  if (event === 'suspended' && detail === 'io-error')
+    return { kind: kinds.diskFailed, data: { ...about, device: '', path: '', action: 'pause', reason: '' }, server: id }
+  return { kind: lifecycleKind(event, detail), data: { ...about, event, detail, state }, server: id }
+}
 
 function ofDomain(event: DomainEvent, base: Context, cause: string | undefined): Message[] {
   const { uuid: server, name } = event.domain

@@ -27,6 +27,8 @@ export function followHost(wiring: Wiring): HostPart {
   let manager: Systemd | undefined
   let looking = false
   let unitsChanged = Promise.withResolvers<void>()
+  /** The bus was asked for the units, or cannot be: before that nobody knows whether libvirt is down. */
+  let asked = config.systemBus === 'none'
   const lock = inhibitor(config.inhibitCommand, config.systemBus, err => {
     log.error({ err }, 'the shutdown lock')
     known.problems.set('lock', err.message)
@@ -36,6 +38,7 @@ export function followHost(wiring: Wiring): HostPart {
 
   async function readUnits(): Promise<void> {
     known.units = (await manager?.units([...new Set([...config.units, config.libvirtUnit])])) ?? []
+    asked = true
     unitsChanged.resolve()
     unitsChanged = Promise.withResolvers()
     changed()
@@ -74,6 +77,7 @@ export function followHost(wiring: Wiring): HostPart {
     ;[bus, manager] = [undefined, undefined]
     known.problems.set('bus', `the system bus: ${reason}`)
     known.units = known.units.map(unit => ({ ...unit, active: 'unknown' }))
+    asked = true
     unitsChanged.resolve()
     unitsChanged = Promise.withResolvers()
     changed()
@@ -87,8 +91,15 @@ export function followHost(wiring: Wiring): HostPart {
       await readUnits()
       await refreshOs()
     })
+  const notRunning = (): void => {
+    const message = `${config.libvirtUnit} is not running`
+    known.connection = { type: 'LibVirtConnection', status: 'False', reason: 'LibVirtServiceNotRunning', message }
+    changed()
+  }
   const unitDown = (): boolean =>
     known.units.some(({ name, active, load }) => name === config.libvirtUnit && load !== 'not-found' && down.has(active))
+
+  const mayBeDown = (): boolean => !asked || unitDown()
 
   return {
     guard,
@@ -96,14 +107,8 @@ export function followHost(wiring: Wiring): HostPart {
     systemd: () => manager,
     close: () => guard.close(),
     async mayConnect(stop) {
-      while (unitDown() && !stop.aborted) {
-        known.connection = {
-          type: 'LibVirtConnection',
-          status: 'False',
-          reason: 'LibVirtServiceNotRunning',
-          message: `${config.libvirtUnit} is not running`
-        }
-        changed()
+      while (mayBeDown() && !stop.aborted) {
+        if (unitDown()) notRunning()
         await Promise.race([
           unitsChanged.promise,
           new Promise<void>(resolve => stop.addEventListener('abort', () => resolve(), { once: true }))

@@ -23,7 +23,8 @@ export interface ShutdownGuard {
   close: () => void
 }
 
-const marginMs = 500 // to have let go before logind goes on without us
+/** To have let go before logind goes on without us: a fifth of the time, but no more than 5 s. */
+const holdMs = (budgetSeconds: number): number => budgetSeconds * 1000 - Math.min(5000, budgetSeconds * 200)
 
 export function shutdownGuard({ known, lock, tell, log }: Options): ShutdownGuard {
   let wanted = true // evacuateOnReboot, until the object says otherwise
@@ -61,7 +62,7 @@ export function shutdownGuard({ known, lock, tell, log }: Options): ShutdownGuar
       const budgetSeconds = lock.held ? (known.shutdownBudgetSeconds ?? 0) : 0
       tell(shutdownRequested, { budgetSeconds })
       log.warn({ budgetSeconds, held: lock.held }, 'the host was asked to shut down')
-      timer = setTimeout(() => release('the time is up'), Math.max(0, budgetSeconds * 1000 - marginMs))
+      timer = setTimeout(() => release('the time is up'), holdMs(budgetSeconds))
       mayGo()
     },
     look(live) {
@@ -74,6 +75,7 @@ export function shutdownGuard({ known, lock, tell, log }: Options): ShutdownGuar
     async connected(budgetSeconds) {
       available = true
       known.shutdownBudgetSeconds = budgetSeconds
+      if (!coming) lock.release() // a logind that was started anew knows nothing of the old one
       await settle()
     },
     close() {

@@ -13,6 +13,7 @@ import { startLibvirt } from '../../servers/libvirt.ts'
 import { agent, broker, hostRoot } from './harness.ts'
 
 t.setTimeout(120_000)
+const whole = t // what outlives a sub-test
 const api = await kubernetes(t)
 const kubeconfig = await asServiceAccount(t, api, 'hypervisor-agent.yaml', 'hypervisor-agent')
 const admin = await connect({ manager: 'test', kubeconfig: api.kubeconfig })
@@ -153,7 +154,7 @@ t.test('NA-14: the broker is away, the agent is restarted: nothing lost, nothing
     return text.join('').includes('spooled-3')
   })
   await first.close()
-  const second = await agent(t, env)
+  const second = await agent(whole, env)
   sink.state.away = false
   for (const guest of guests) await sink.seen('domain.changed', ({ data }) => data['server'] === guest.uuid)
   await eventually('the new process', async () => sink.told.filter(({ type }) => type === 'libvirt.restored').length >= 3)
