@@ -77,35 +77,27 @@ async function act(
 }
 
 const join = ({ id }: Aggregate, host: string, deps: Deps): Promise<string[]> =>
-  change(
-    () => deps.cloud.aggregates.addHost(id, host),
-    id,
-    hosts => hosts.includes(host),
-    deps
-  )
+  change(() => deps.cloud.aggregates.addHost(id, host), id, host, true, deps)
 
 const leave = ({ id }: Aggregate, host: string, deps: Deps): Promise<string[]> =>
-  change(
-    () => deps.cloud.aggregates.removeHost(id, host),
-    id,
-    hosts => !hosts.includes(host),
-    deps
-  )
+  change(() => deps.cloud.aggregates.removeHost(id, host), id, host, false, deps)
 
-/** The aggregate as the answer shows it replaces the one of the listing. What was refused may be as wanted all the same (AG-6): Nova is asked. */
+/** The answer goes into the listing. What was refused may be as wanted all the same (AG-6): Nova is asked. */
 async function change(
   run: () => Promise<Aggregate>,
   id: number,
-  isAsWanted: (hosts: string[]) => boolean,
+  host: string,
+  isMember: boolean,
   { listings }: Deps
 ): Promise<string[]> {
   const done = await attempt(run)
   if (done.ok) {
-    listings.replaceAggregate(done.value)
+    listings.noteMembership(done.value, host)
     return []
   }
   const now = await attempt(() => listings.aggregates({ fresh: true }))
-  return now.ok && isAsWanted(now.value.find(aggregate => aggregate.id === id)?.hosts ?? []) ? [] : [done.failure.words]
+  const isAsWanted = now.ok && isMember === membership(host, now.value).some(aggregate => aggregate.id === id)
+  return isAsWanted ? [] : [done.failure.words]
 }
 
 /** AG-3: only a disabled and empty host changes its zone; when the new one refuses it, it goes back to the old one. */

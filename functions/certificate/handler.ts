@@ -28,6 +28,8 @@ interface Deps extends Pick<Platform, 'log'> {
   options: Options
   certificatesFor: 'labelled' | 'requested'
   observe: boolean
+  /** Whether it was said that cert-manager is missing: once is enough. */
+  missing: { told: boolean }
 }
 
 const hostOf = ({ partitionkey, data }: Received<{ name: string }>): string => partitionkey ?? data.name
@@ -47,10 +49,12 @@ async function settle(node: Node, deps: Deps): Promise<void> {
   try {
     const live = await kube.find(Certificate, name, namespace)
     await kube.apply(Certificate, wanted, { ...(live && { live }) })
+    deps.missing.told = false
   } catch (err) {
     // cert-manager, or the namespace, is not there yet: nothing that sending the event again would help; the tick comes back
     if (!(err instanceof KubeError) || err.code !== 'NotFound') throw err
-    log.warn({ err, certificate: name }, 'waiting for cert-manager and its namespace')
+    if (!deps.missing.told) log.warn({ err, certificate: name }, 'waiting for cert-manager and its namespace')
+    deps.missing.told = true
   }
 }
 
@@ -68,7 +72,7 @@ export default defineFunction({
     const { connect } = await import('../../shared/kube/index.ts')
     const kube = await connect({ manager, log, ...(kubeconfig !== undefined && { kubeconfig }) })
     onClose(() => kube.close())
-    return { kube, log, certificatesFor, observe, options: { namespace: certificateNamespace, issuer } }
+    return { kube, log, certificatesFor, observe, missing: { told: false }, options: { namespace: certificateNamespace, issuer } }
   },
 
   reactions: [

@@ -7,8 +7,11 @@ export interface Listings {
   hypervisors(options?: Freshness): Promise<readonly Hypervisor[]>
   services(options?: Freshness): Promise<readonly ComputeService[]>
   aggregates(options?: Freshness): Promise<readonly Aggregate[]>
-  /** An aggregate as the answer to a write shows it: the listing stays true without being asked for again. */
-  replaceAggregate(aggregate: Aggregate): void
+  /**
+   * What the answer to a write shows of one host: the listing stays true without being asked for again. Of that host alone, since
+   * answers about others may come in another order than they were made.
+   */
+  noteMembership(aggregate: Aggregate, host: string): void
   /** After a write: the next reader asks OpenStack. */
   forget(what?: 'hypervisors' | 'services' | 'aggregates'): void
 }
@@ -35,13 +38,21 @@ export function createListings(
     hypervisors: options => hypervisors.get(options),
     services: options => services.get(options),
     aggregates: options => aggregates.get(options),
-    replaceAggregate: fresh => aggregates.update(all => all.map(known => (known.id === fresh.id ? fresh : known))),
+    noteMembership: (answer, host) =>
+      aggregates.update(all =>
+        all.map(known => (known.id === answer.id ? withHost(known, host, answer.hosts.includes(host)) : known))
+      ),
     forget(what) {
       if (what) all[what].forget()
       else for (const listing of Object.values(all)) listing.forget()
     }
   }
 }
+
+const withHost = (aggregate: Aggregate, host: string, isMember: boolean): Aggregate => ({
+  ...aggregate,
+  hosts: [...aggregate.hosts.filter(name => name !== host), ...(isMember ? [host] : [])]
+})
 
 function shared<T>(fetch: () => Promise<T>, maxAgeMs: number, now: () => number) {
   let known: { answer: Promise<T>; askedMs: number } | undefined

@@ -1,5 +1,6 @@
 // Functions at work without HTTP in front of them.
 import aggregates from '../../../functions/aggregates/handler.ts'
+import maintenance from '../../../functions/maintenance/handler.ts'
 import offboarding from '../../../functions/offboarding/handler.ts'
 import onboarding from '../../../functions/onboarding/handler.ts'
 import traits from '../../../functions/traits/handler.ts'
@@ -9,7 +10,7 @@ import { RuntimeConfig } from '../../../shared/runtime/runtime-config.ts'
 import { startService, type Service } from '../../../shared/runtime/service.ts'
 import { eventRequest } from '../../runtime/platform.ts'
 
-export const hostFunctions: readonly DroverFunction[] = [onboarding, aggregates, traits, offboarding]
+export const hostFunctions: readonly DroverFunction[] = [onboarding, aggregates, traits, maintenance, offboarding]
 
 export interface Working {
   tick(speed: 'fast' | 'slow'): Promise<void>
