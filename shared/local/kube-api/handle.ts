@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { send, type Answer } from './answer.ts'
 import { mediaType, parseObject, parsePatch, readBody } from './body.ts'
 import type { Call, Cluster, User } from './cluster.ts'
+import { impersonated } from './impersonate.ts'
 import { list, parseRevision, selection } from './list.ts'
 import { formOf, includeOf, presentList, presentOne, type TableOptions } from './media.ts'
 import { fieldsOf, isFields, type Fields, type KubeObject } from './object.ts'
@@ -26,7 +27,7 @@ export interface Server {
 export async function handle(server: Server, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const url = new URL(request.url ?? '/', 'https://127.0.0.1')
   const info = requestInfo(request.method ?? 'GET', url)
-  const user = server.tokens.authenticate(request.headers.authorization)
+  const user = impersonated(server.cluster.store, server.tokens.authenticate(request.headers.authorization), request.headers)
   const asked: Attributes = { ...info, path: info.isResource ? undefined : info.path }
   if (!isAllowed(server.cluster.store, user, asked)) throw refusal(user, asked)
   if (!info.isResource) {

@@ -30,6 +30,24 @@ export async function access(t: Test, api: Api): Promise<void> {
     t.match(answer.body, { kind: 'Status', status: 'Failure', message: 'Unauthorized', reason: 'Unauthorized', code: 401 })
   })
 
+  await t.test('somebody else, as kubectl --as has it', async t => {
+    const nodes = `${core}/nodes`
+    const as = (name: string, group?: string) =>
+      call('GET', nodes, undefined, undefined, { 'impersonate-user': name, ...(group && { 'impersonate-group': group }) })
+    const { status: code, body } = await as('jane')
+    t.same(
+      [code, body.message],
+      [403, 'nodes is forbidden: User "jane" cannot list resource "nodes" in API group "" at the cluster scope']
+    )
+    t.equal((await as('jane', 'system:masters')).status, 200)
+    const reader = await call('GET', nodes, undefined, undefined, {
+      authorization: `Bearer ${token}`,
+      'impersonate-user': 'jane'
+    })
+    t.same([reader.status, reader.body.reason], [403, 'Forbidden'])
+    t.match(reader.body.message, `User "${username}" cannot impersonate`)
+  })
+
   await t.test('what no role allows', async t => {
     const paths: Array<[method: string, path: string, message: string]> = [
       [
