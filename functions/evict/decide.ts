@@ -2,7 +2,7 @@
 import { preflight, type Preflight } from './checks.ts'
 import { durationMs } from './duration.ts'
 import type { Judged, Scene } from './judge.ts'
-import { judgeAll, lastSuccess } from './judge-all.ts'
+import { judgeAll, newestEnd } from './judge-all.ts'
 import { plan, room, traffic, type Candidate } from './plan.ts'
 import { endMs, isOpen } from './records.ts'
 import type { Call, Entry, Options, Seen, Verdict } from './seen.ts'
@@ -42,7 +42,13 @@ export function decide(seen: Seen, nowMs: number, options: Options): Step {
     nextCheckMs: recheckMs
   }
   if (!seen.host || !seen.service) return missing(seen, step, nowMs, options)
-  const scene: Scene = { host: seen.host, nowMs, sinceMs: startedMs - skewMs, lastSuccessMs: lastSuccess(eviction.status) }
+  const scene: Scene = {
+    host: seen.host,
+    nowMs,
+    sinceMs: startedMs - skewMs,
+    lastSuccessMs: newestEnd(eviction.status, ({ state }) => state === 'Done'),
+    lastFullMs: newestEnd(eviction.status, ({ state, reason }) => state === 'Waiting' && reason === 'NoCapacity')
+  }
   const judged = judgeAll(seen, scene, anew, options)
   const all: Step = { ...step, judged }
   if (eviction.spec.dryRun) return planned(seen, all, options)

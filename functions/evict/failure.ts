@@ -80,11 +80,12 @@ function jitter(id: string): number {
   return 0.8 + (hash % 401) / 1000
 }
 
-/** The earliest time of the next try; 0 at once. */
-export function dueMs({ id, reason, attempts = 0, finishedAt }: Entry, lastSuccessMs: number): number {
+/** The earliest time of the next try; 0 at once. `lastFullMs`: when Nova or Placement last found no room for any of them. */
+export function dueMs({ id, reason, attempts = 0, finishedAt }: Entry, lastSuccessMs: number, lastFullMs = 0): number {
   if (finishedAt === undefined) return 0
   const endMs = Date.parse(finishedAt)
-  if (reason === 'NoCapacity') return lastSuccessMs > endMs ? 0 : endMs + 60 * secondMs // somebody else found room since
+  // one of them asks for all: a full cloud is not asked once for each server; when one has found room, all may try
+  if (reason === 'NoCapacity') return lastSuccessMs > endMs ? 0 : Math.max(endMs, lastFullMs) + 60 * secondMs
   if (reason === 'Transient' || reason === 'Gone') return endMs + 5 * secondMs
   if (reason === 'Cancelled') return 0
   return endMs + (waitsMs[Math.min(attempts, waitsMs.length) - 1] ?? 0) * jitter(id)

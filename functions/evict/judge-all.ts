@@ -5,13 +5,9 @@ import type { Entry, Options, Seen, Status } from './seen.ts'
 
 const stray = 'DomainStillRunning'
 
-export const lastSuccess = (status: Status | undefined): number =>
-  Math.max(
-    0,
-    ...(status?.instances ?? [])
-      .filter(({ state }) => state === 'Done')
-      .map(({ finishedAt }) => Date.parse(finishedAt ?? '') || 0)
-  )
+/** The newest end among the entries that `is` picks. */
+export const newestEnd = (status: Status | undefined, is: (entry: Entry) => boolean): number =>
+  Math.max(0, ...(status?.instances ?? []).filter(is).map(({ finishedAt }) => Date.parse(finishedAt ?? '') || 0))
 
 export function judgeAll(seen: Seen, scene: Scene, anew: boolean, options: Options): Judged[] {
   const { eviction, servers, left } = seen

@@ -24,6 +24,7 @@ export interface Scene {
   /** records that began before this belong to others */
   sinceMs: number
   lastSuccessMs: number
+  lastFullMs: number
 }
 
 export function isExcluded({ id, name, metadata }: Server, rules: NonNullable<Seen['eviction']['spec']['exclude']>): boolean {

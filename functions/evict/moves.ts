@@ -86,7 +86,7 @@ export function movable(
   if (before?.state === 'Failed') return say({ state: 'Failed', ...remembered })
   if (before?.state === 'Blocked' && before.reason && sticky.has(before.reason) && same)
     return say({ state: 'Blocked', ...remembered })
-  const due = before && !wasAsked && !wasMoving(before) ? dueMs(before, scene.lastSuccessMs) : 0
+  const due = before && !wasAsked && !wasMoving(before) ? dueMs(before, scene.lastSuccessMs, scene.lastFullMs) : 0
   const backingOff = before?.state === 'Waiting' && before.finishedAt !== undefined
   const entry = {
     state: 'Waiting' as const,

@@ -62,7 +62,7 @@ async function live(seed: number, verdicts: Map<string, number>): Promise<string
   }
 }
 
-/** In four files, so that they run side by side and none takes long on a slow machine. */
+/** In eight files, so that they run side by side and none takes long on a slow machine. */
 export async function lives(t: Test, first: number, most: number): Promise<void> {
   const count = many(most)
   t.setTimeout(110_000)

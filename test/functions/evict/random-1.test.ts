@@ -1,4 +1,4 @@
 import t from 'tap'
 import { lives } from './lives.ts'
 
-await lives(t, 1, 125)
+await lives(t, 1, 63)

@@ -1,0 +1,4 @@
+import t from 'tap'
+import { lives } from './lives.ts'
+
+await lives(t, 315, 62)
