@@ -61,7 +61,7 @@ export function figuresOf(stats: Sample['stats'], at: string): Partial<Status> &
     ...told(['memDirtyRate'], value => `${value}/s`),
     ...told(['autoConvergeThrottle'], value => `${value}%`),
     ...told(counts, value => value),
-    stats: { ...told(numbers, value => value), sampledAt: at }
+    stats: { ...told(numbers, Math.round), sampledAt: at }
   }
 }
 
