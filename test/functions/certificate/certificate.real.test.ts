@@ -8,7 +8,7 @@ import { ownKubernetes } from '../../servers/kubernetes.ts'
 import { request } from '../../servers/request.ts'
 import { run } from '../host-life/platform.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(300_000)
 const api = await ownKubernetes(t)
 const admin = await connectKube({ manager: 'test', kubeconfig: api.kubeconfig })
 t.teardown(() => admin.close())

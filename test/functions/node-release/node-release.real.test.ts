@@ -9,7 +9,7 @@ import { condition, type Status } from '../host-life/fixtures.ts'
 import { nodeLabels } from '../host-life/life.ts'
 import { run } from '../host-life/platform.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(300_000)
 const api = await ownKubernetes(t)
 const admin = await connectKube({ manager: 'test', kubeconfig: api.kubeconfig })
 t.teardown(() => admin.close())
