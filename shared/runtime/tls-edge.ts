@@ -26,7 +26,8 @@ async function readPair(dir: string): Promise<{ cert: string; key: string }> {
 export async function tlsEdge(service: Service, { port, host, dir, renewMs }: TlsEdgeOptions): Promise<RouteEdge> {
   const { log } = service
   let pair = await readPair(dir)
-  const server = createServer({ ...pair, requestTimeout: 30_000 })
+  // Longer than the 90 s that the API server keeps an idle connection: it is the one to close it, never while a request is on its way.
+  const server = createServer({ ...pair, requestTimeout: 30_000, keepAliveTimeout: 120_000 })
   const edge = await routeEdge(server, service, port, host)
   const renew = async (): Promise<void> => {
     const found = await readPair(dir)
