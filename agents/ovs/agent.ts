@@ -105,7 +105,15 @@ async function run(given: Config, timings: Timings, platform: AgentPlatform): Pr
     followOwn(cluster, signal, onStored),
     followHypervisor(cluster, signal, seen => (hypervisor = seen)),
     inventory(
-      { ...cluster, hypervisor: () => hypervisor, current, now, everyMs: timings.flowPollMs, staleMs: given.inventoryStale },
+      {
+        ...cluster,
+        hypervisor: () => hypervisor,
+        current,
+        now,
+        everyMs: timings.flowPollMs,
+        staleMs: given.inventoryStale,
+        migrationNamespace: given.migrationNamespace
+      },
       signal
     ),
     eventQueue(events, metrics, signal),

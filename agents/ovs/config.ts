@@ -23,6 +23,7 @@ export const config = Type.Object({
     default: '3m',
     description: "how old the hypervisor agent's heartbeat may be before its list of domains is not trusted"
   }),
+  migrationNamespace: Type.String({ default: 'monsoon3', description: 'where Migration objects are' }),
   sbAccess: Type.Enum(['off', 'read'], { default: 'off', description: 'whether to read the southbound database too' }),
   sbCaFile: Type.Optional(Type.String({ description: 'CA certificate of the southbound database, for ssl: remotes' })),
   sbCertFile: Type.Optional(Type.String({ description: 'certificate of this node for it' })),

@@ -13,7 +13,6 @@ import { endCaptures } from './capture/rows.ts'
 import type { Config } from './config.ts'
 import { accessCheck } from './diagnostics/access.ts'
 import { limits } from './diagnostics/limits.ts'
-import { serveDiagnostics } from './diagnostics/server.ts'
 import type { Judge } from './judge.ts'
 import type { AgentMetrics } from './metrics.ts'
 import type { Fact } from './observed.ts'
@@ -42,6 +41,7 @@ export async function troubleshooting(parts: Parts): Promise<Troubleshooting> {
   const captures = new Captures({ db, node: given.nodeName, clock, log, onChange: state => tellCapture(parts, state) })
   let server: Server | undefined
   if (existsSync(given.diagCertFile) && existsSync(given.diagKeyFile)) {
+    const { serveDiagnostics } = await import('./diagnostics/server.ts') // most nodes have no certificate for it
     server = await serveDiagnostics({
       certFile: given.diagCertFile,
       keyFile: given.diagKeyFile,

@@ -5,6 +5,7 @@ import type { DestinationStream } from 'pino'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { Type, type Static, type TObject } from 'typebox'
 import { Duration, readConfig, type Env } from './config.ts'
+import { helpText } from './help.ts'
 import { createLog, type Logger } from './log.ts'
 
 /** What every agent can be told. An agent has no fastify: its port only answers for its health. */
@@ -89,6 +90,7 @@ export async function startAgent<C extends TObject>(agent: Agent<C>, { env, logs
 
 /** The process of an agent: exits 0 when it was asked to stop, 1 when it could not go on. */
 export async function agentMain<C extends TObject>(agent: Agent<C>): Promise<void> {
+  if (process.argv.includes('--help')) return void process.stdout.write(helpText(agent.name, agent.config, AgentConfig))
   try {
     const running = await startAgent(agent)
     const grace = closeWithGrace({ delay: running.graceMs, logger: running.log }, async ({ err }) => {

@@ -1,6 +1,6 @@
 // What may be asked, checked once at the edge (OV-57, OV-61). What cannot be expressed here cannot reach a daemon.
-import { Type, type Static } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Type, type Static, type TSchema } from 'typebox'
+import { Check } from 'typebox/schema' // compiling would cost more memory than all the rest of the endpoints
 import { Refusal } from './refusal.ts'
 
 const name = Type.String({ minLength: 1, maxLength: 64 })
@@ -31,7 +31,7 @@ const capture = Type.Object(
 )
 export type CaptureRequest = Static<typeof capture>
 
-const checks = { trace: Compile(trace), capture: Compile(capture) }
+const schemas = { trace, capture }
 type Inputs = { trace: TraceWish; capture: CaptureRequest }
 
 export function readInput<K extends keyof Inputs>(kind: K, body: string): Inputs[K] {
@@ -41,8 +41,11 @@ export function readInput<K extends keyof Inputs>(kind: K, body: string): Inputs
   } catch {
     throw new Refusal(400, 'the body is not JSON')
   }
-  const check = checks[kind]
-  if (check.Check(value)) return value as Inputs[K]
-  const [first] = check.Errors(value)
-  throw new Refusal(400, `${first?.instancePath || 'the body'}: ${first?.message ?? 'not valid'}`)
+  const schema = schemas[kind]
+  if (Check(schema, value)) return value as Inputs[K]
+  const given = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  const wrong = Object.entries<TSchema>(schema.properties).filter(([field, type]) => field in given && !Check(type, given[field]))
+  const strange = Object.keys(given).filter(field => !Object.hasOwn(schema.properties, field))
+  const fields = [...wrong.map(([field]) => field), ...strange]
+  throw new Refusal(400, fields.length > 0 ? `not valid: ${fields.join(', ').slice(0, 200)}` : 'something is missing')
 }

@@ -70,6 +70,7 @@ export interface InventoryOptions extends ClusterOptions {
   readonly now: () => number
   readonly everyMs: number
   readonly staleMs: number
+  readonly migrationNamespace: string
 }
 
 /** Looked at again and again, since a list grows old by itself. */
@@ -81,7 +82,15 @@ export function inventory(options: InventoryOptions, signal: AbortSignal): Async
   )
 }
 
-async function look({ hypervisor, current, now, staleMs, kube, log }: InventoryOptions): Promise<Inventory | undefined> {
+async function look({
+  hypervisor,
+  current,
+  now,
+  staleMs,
+  migrationNamespace,
+  kube,
+  log
+}: InventoryOptions): Promise<Inventory | undefined> {
   const status = hypervisor()?.status
   if (!status?.instances) return undefined
   const domains = new Set(status.instances.map(({ id }) => id))
@@ -89,7 +98,7 @@ async function look({ hypervisor, current, now, staleMs, kube, log }: InventoryO
   const heard = Date.parse(status.agent?.lastHeartbeat ?? '')
   const moving = new Set(paused)
   for (const id of strangers(current(), domains)) {
-    const record = await kube.find(Migration, id).catch((err: unknown) => {
+    const record = await kube.find(Migration, id, migrationNamespace).catch((err: unknown) => {
       log.warn({ err, id }, 'no answer whether a server is on the move')
       return undefined
     })

@@ -1,13 +1,15 @@
 // The troubleshooting endpoints (spec/ovs.md §7) under the agent's own role: real tokens, a real switch with dummy cards, a real tshark.
 import { execFile } from 'node:child_process'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { request as plainRequest } from 'node:http'
 import { request as tlsRequest } from 'node:https'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { parseAllDocuments } from 'yaml'
 import { OVSNode } from '../../../shared/schema/ovs-node.ts'
-import { Event } from '../../../shared/kube/index.ts'
+import { Event, Node } from '../../../shared/kube/index.ts'
+import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import { makeAuthority, makeCertificate } from '../../servers/certificates.ts'
 import { eventually } from '../../servers/eventually.ts'
 import { asServiceAccount } from '../../servers/identity.ts'
@@ -15,6 +17,7 @@ import { ownKubernetes } from '../../servers/kubernetes.ts'
 import { startOvsLab } from '../../servers/ovs.ts'
 import { freePort } from '../../servers/ovs/daemon.ts'
 import { request } from '../../servers/request.ts'
+import { rightsOf } from '../../servers/rights.ts'
 import { ovsNeeded } from '../../ovsdb-client/real.ts'
 import { startAdmin, startOvsAgent, startSink, statusWhen } from './lab.ts'
 
@@ -35,6 +38,17 @@ const lab = await startOvsLab(
   { hostNetwork: true }
 )
 await makeCertificate(await makeAuthority(lab.dir), lab.dir, 'diag', [{ type: 'ip', value: '127.0.0.1' }])
+// a port of a domain that this node does not have: whether it is on the move is worth a question
+await kube.apply(Hypervisor, { metadata: { name: node } })
+await kube.applyStatus(Hypervisor, {
+  metadata: { name: node },
+  status: {
+    instances: [{ id: '00000000-0000-0000-0000-000000000001', name: 'vm1', active: true }],
+    numInstances: 1,
+    agent: { lastHeartbeat: new Date().toISOString() }
+  }
+})
+lab.run('ovs-vsctl --db=unix:$DIR/n1/db.sock set interface p2 external_ids:vm-id=00000000-0000-0000-0000-000000000009')
 const sink = await startSink(t)
 const port = await freePort()
 const logged: string[] = []
@@ -260,16 +274,56 @@ t.test('OV-63 a capture whose agent is killed is taken away by the next one', as
   lab.run(
     'ovs-vsctl --db=unix:$DIR/n1/db.sock -- --id=@s create sflow targets=\\"127.0.0.1:9\\" external_ids:drover-capture=lost-one -- set bridge br-int sflow=@s'
   )
-  const again = await startOvsAgent(t, setup)
+  await startOvsAgent(t, setup)
   await statusWhen(kube, namespace, node, 'the leftover', status =>
     status.issues?.some(({ id }) => id === 'CaptureLeftover/lost-one')
   )
   t.equal(lab.run('ovs-vsctl --db=unix:$DIR/n1/db.sock list sflow'), '')
-  await again.close()
 })
 
 t.test('OV-1 under exactly its role: its object, which belongs to its node', async t => {
   const stored = await kube.find(OVSNode, node, namespace)
   t.same(stored?.spec, { nodeRef: { name: node } })
   t.ok(stored?.metadata.managedFields?.some(({ manager, operation }) => manager === 'drover-ovs-agent' && operation === 'Apply'))
+})
+
+t.test('OV-68 its role is the smallest that works', async t => {
+  const forPeople = ['get ovs.c5c3.io/ovsnodes/diagnostics', 'create ovs.c5c3.io/ovsnodes/trace']
+  const captures = ['create', 'get', 'delete'].map(verb => `${verb} ovs.c5c3.io/ovsnodes/captures`)
+  const granted = { unused: [...forPeople, ...captures], refused: [] }
+  await eventually('every right to be used', async () => {
+    const { unused } = await rightsOf(api, 'ovs-agent.yaml', 'ovs-agent')
+    return unused.length === granted.unused.length
+  })
+  t.same(await rightsOf(api, 'ovs-agent.yaml', 'ovs-agent'), granted)
+})
+
+t.test('OV-5 by the shipped policy an agent may write the OVSNode of its own node only', async t => {
+  const documents = parseAllDocuments(await readFile(join(import.meta.dirname, '../../../knative/ovs-agent.yaml'), 'utf8'))
+  for (const manifest of documents.map(document => document.toJSON())) {
+    if (!manifest.kind.startsWith('ValidatingAdmissionPolicy')) continue
+    const plural =
+      manifest.kind === 'ValidatingAdmissionPolicy' ? 'validatingadmissionpolicies' : 'validatingadmissionpolicybindings'
+    const path = `/apis/admissionregistration.k8s.io/v1/${plural}/${manifest.metadata.name}?fieldManager=test`
+    t.equal((await request(api, 'PATCH', path, manifest, { 'content-type': 'application/apply-patch+yaml' })).status, 201)
+  }
+  await kube.create(Node, { metadata: { name: 'n1' } })
+  const spec = { serviceAccountName: 'ovs-agent', nodeName: 'n1', containers: [{ name: 'agent', image: 'none' }] }
+  const { body: pod } = await request<{ metadata: { uid: string } }>(api, 'POST', `/api/v1/namespaces/${namespace}/pods`, {
+    metadata: { name: 'agent' },
+    spec
+  })
+  const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name: 'agent', uid: pod.metadata.uid }
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/ovs-agent/token`
+  const { body } = await request<{ status: { token: string } }>(api, 'POST', path, { spec: { boundObjectRef } })
+  const write = (name: string) =>
+    request(
+      { ...api, adminToken: body.status.token },
+      'PATCH',
+      `/apis/ovs.c5c3.io/v1alpha1/namespaces/${namespace}/ovsnodes/${name}?fieldManager=x&force=true`,
+      { apiVersion: 'ovs.c5c3.io/v1alpha1', kind: 'OVSNode', metadata: { name }, spec: { nodeRef: { name } } },
+      { 'content-type': 'application/apply-patch+yaml' }
+    )
+  await eventually('the policy to hold', async () => (await write('another')).status === 422)
+  t.equal((await write('n1')).status, 200)
 })

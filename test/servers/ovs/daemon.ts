@@ -38,7 +38,7 @@ export async function endProcess(child: ChildProcess, signal: NodeJS.Signals): P
 }
 
 /** Until somebody accepts on the socket; fails when the process ends before that. */
-export async function accepting(path: string, child: ChildProcess, withinMs = 10_000): Promise<void> {
+export async function accepting(path: string, child: ChildProcess, withinMs = 60_000): Promise<void> {
   for (const until = Date.now() + withinMs; !(await accepts(path)); await sleep(5)) {
     if (child.exitCode !== null) throw new Error(`${child.spawnargs.join(' ')} ended with ${child.exitCode}`)
     if (Date.now() > until) throw new Error(`nobody accepts on ${path}`)
