@@ -8,7 +8,7 @@ const files = await Array.fromAsync(glob('test/**/*.test.ts', { exclude: file =>
 const child = spawn(
   process.execPath,
   ['--conditions=drover', '--test', '--test-concurrency=2', '--test-reporter=dot', ...files.sort()],
-  { stdio: 'inherit', env: { ...process.env, DROVER_FAST: 'true' } }
+  { stdio: 'inherit', env: { ...process.env, DROVER_FAST: 'true', TAP_TIMEOUT: '300' } }
 )
 const [code] = (await once(child, 'exit')) as [number | null]
 process.exitCode = code ?? 1

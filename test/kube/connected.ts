@@ -41,7 +41,12 @@ export async function connected(
   options: Partial<ConnectOptions> & { user?: Login; server?: string } = {}
 ): Promise<Kube> {
   const { user = { token: api.adminToken }, server = api.server, ...rest } = options
-  const kube = await connect({ manager: 'drover-test', kubeconfig: await kubeconfig(t, server, user, api.ca), ...rest })
+  const kube = await connect({
+    manager: 'drover-test',
+    kubeconfig: await kubeconfig(t, server, user, api.ca),
+    timeoutMs: 60_000,
+    ...rest
+  })
   t.teardown(() => kube.close())
   return kube
 }

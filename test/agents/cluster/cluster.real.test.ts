@@ -17,7 +17,7 @@ import { rightsOf } from '../../servers/rights.ts'
 t.setTimeout(300_000)
 const api = await ownKubernetes(t)
 const kubeconfig = await asServiceAccount(t, api, 'cluster-agent.yaml', 'cluster-agent')
-const admin = await connect({ manager: 'test', kubeconfig: api.kubeconfig })
+const admin = await connect({ manager: 'test', kubeconfig: api.kubeconfig, timeoutMs: 60_000 })
 t.teardown(() => admin.close())
 
 interface Told {
@@ -95,8 +95,8 @@ async function loseTheBroker() {
     const { metadata } = await admin.patch(Hypervisor, { name }, { metadata: { labels: { change: String(value) } } })
     last.set(name, metadata.resourceVersion)
   }
-  const changes = Array.from({ length: busy }, async (_, n) => {
-    for (let value = 0; value < 50; value++) await change(`busy-${n}`, value)
+  const changes = Array.from({ length: 10 }, async (_, writer) => {
+    for (let value = 0; value < 50; value++) for (let n = writer; n < busy; n += 10) await change(`busy-${n}`, value)
   })
   await Promise.all(changes)
   const waiting = await gauge(health, 'drover_cluster_changes_waiting')

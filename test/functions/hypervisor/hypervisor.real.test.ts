@@ -18,7 +18,7 @@ import { virtDriver } from './fixtures.ts'
 t.setTimeout(300_000)
 const api = await ownKubernetes(t)
 const kubeconfig = await asServiceAccount(t, api, 'hypervisor.yaml', 'hypervisor')
-const admin = await connect({ manager: 'test', kubeconfig: api.kubeconfig })
+const admin = await connect({ manager: 'test', kubeconfig: api.kubeconfig, timeoutMs: 60_000 })
 t.teardown(() => admin.close())
 
 const told: Array<{ type: string; id: string; body: string }> = []
