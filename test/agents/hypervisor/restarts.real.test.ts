@@ -1,0 +1,70 @@
+// NA-9: libvirtd is killed and started again fifty times under a hundred domains, and not one of them is ever told to be gone.
+import { readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { connect as connectLibvirt, procedures } from 'node-libvirt'
+import t from 'tap'
+import { eventually } from '../../servers/eventually.ts'
+import { startLibvirt } from '../../servers/libvirt.ts'
+import { agent, broker, hostRoot } from './harness.ts'
+
+t.setTimeout(120_000)
+const [domains, kills] = [100, 50]
+const { nodes } = await startLibvirt(t, { nodes: [{ name: 'a', restart: true }] })
+const [node] = nodes as [(typeof nodes)[number]]
+const virt = await connectLibvirt(node.uri)
+// Defined, not running: they are on disk, so that every new daemon has them all, and a hundred QEMUs need not run
+const xml = (at: number) =>
+  `<domain type='qemu'><name>d${at}</name><memory unit='MiB'>64</memory><vcpu>1</vcpu><os><type arch='x86_64' machine='pc'>hvm</type></os></domain>`
+await Promise.all(Array.from({ length: domains }, (_, at) => virt.call(procedures.domainDefineXml, { xml: xml(at) })))
+await virt.close()
+
+const sink = await broker(t)
+const root = await hostRoot(t)
+const kubeconfig = join(root, 'kubeconfig') // of an API server that is not there: the agent lives without one
+const [cluster, user] = [{ server: 'https://127.0.0.1:1' }, { token: 'none' }]
+const contexts = [{ name: 'c', context: { cluster: 'c', user: 'u' } }]
+await writeFile(
+  kubeconfig,
+  JSON.stringify({ clusters: [{ name: 'c', cluster }], users: [{ name: 'u', user }], contexts, 'current-context': 'c' })
+)
+await agent(t, {
+  NODE_NAME: 'restarts',
+  KUBECONFIG: kubeconfig,
+  K_SINK: sink.url,
+  LIBVIRT_URI: node.uri,
+  HOST_ROOT: root,
+  STATE_FOLDER: join(root, 'state')
+})
+
+t.test('NA-9: fifty kills, no false end', async t => {
+  const epochs = () =>
+    new Set(
+      sink.told
+        .filter(({ type, data }) => type === 'instances.reported' && data['full'])
+        .map(({ data }) => data['epoch'] as number)
+    )
+  await eventually('the first report', async () => epochs().size === 1)
+  // Beside the agent, not from its process: some in the middle of its opening or listing, some at rest
+  node.run(`(n=0; last=; while [ $n -lt ${kills} ]; do
+    p=$(cat /run/libvirt/libvirtd.pid); if [ "$p" != "$last" ] && kill -9 $p; then last=$p; n=$((n+1)); echo $n > /run/libvirt/kills; fi
+    sleep 0.$((n % 5 + 1)); done) > /dev/null 2>&1 &`)
+  const killed = async () => Number(await readFile(join(dirname(node.socket), 'kills'), 'utf8').catch(() => '0'))
+  await eventually(`${kills} kills`, async () => (await killed()) === kills, 100_000)
+  const epoch = Math.max(...epochs())
+  await eventually('a last report', async () =>
+    sink.find('instances.reported', ({ data }) => data['full'] === true && data['epoch'] >= epoch)
+  )
+  const gone = sink.told.filter(
+    ({ type, data }) => type === 'domain.stopped' || (data['instances'] ?? []).some((one: any) => one.state === 'gone')
+  )
+  t.same(gone, [])
+  const reports = sink.told.filter(({ type, data }) => type === 'instances.reported' && data['full'])
+  t.same(
+    reports.filter(({ data }) => data['instances'].length !== domains),
+    [],
+    'every report is whole'
+  )
+  t.same(sink.malformed, [])
+  const ids = sink.told.map(({ id }) => id)
+  t.equal(new Set(ids).size, ids.length)
+})
