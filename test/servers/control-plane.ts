@@ -199,8 +199,8 @@ export async function startControlPlane(bin: string): Promise<ControlPlane> {
       )
     await until('etcd', log('etcd'), socket) // an API server that finds no etcd waits a whole second
     await start('kube-apiserver')
-    await start('kube-controller-manager')
     await until('kube-apiserver', log('kube-apiserver'), () => answers(`${server}/readyz`, ca, tokens.admin))
+    await start('kube-controller-manager') // not before: it ends by itself when the API server is not healthy within 10 s
     const account = `${server}/api/v1/namespaces/default/serviceaccounts/default`
     await until('kube-controller-manager', log('kube-controller-manager'), () => answers(account, ca, tokens.admin))
   }
