@@ -147,7 +147,7 @@ export async function drainForShutdown(host: string, bootId: string, deps: Deps)
   const { kube } = deps
   const found = await kube.find(Hypervisor, host)
   const hypervisor = found && whole(found)
-  if (!hypervisor || hypervisor.spec.evacuateOnReboot === false || isObserved(hypervisor, deps)) return // NA-20
+  if (!hypervisor || !(hypervisor.spec.evacuateOnReboot ?? true) || isObserved(hypervisor, deps)) return // NA-20
   const { name } = hypervisor.metadata
   if (await kube.find(Eviction, name)) await kube.patch(Eviction, { name }, { metadata: { annotations: emergency(bootId) } })
   else

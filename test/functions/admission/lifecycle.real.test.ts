@@ -135,7 +135,7 @@ t.test('the certificate is replaced three times under load: no request fails', a
   const workers = Array.from({ length: 8 }, (_, worker) => load(worker))
   for (let round = 0; round < 3; round++) {
     const before = await shown()
-    const { certificate, key } = await makeCertificate(new Date())
+    const { certificate, key } = makeCertificate(new Date())
     await trust(trusted, certificate)
     // The API server follows its configuration within moments, but says nothing of it: a hundred answers are a long moment.
     const count = () => [...answers.values()].reduce((sum, n) => sum + n, 0)
