@@ -26,7 +26,7 @@ const play = (facts: Fact[], known?: Domains) => {
       const { event, detail, cause, instances } = data as Record<string, any>
       told.push([
         short(kind.type),
-        instances?.map((one: any) => `${one.id} ${one.state}`) ?? [event, detail, ...(cause ? [cause] : [])].join('/')
+        instances?.map((one: any) => `${one.id} ${one.state}`) ?? [event, detail, cause].filter(Boolean).join('/')
       ])
     }
   }
