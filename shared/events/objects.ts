@@ -1,6 +1,8 @@
 import { Type, type TSchema } from 'typebox'
 import { event, ObjectRef, type EventKind } from './kind.ts'
 
+const withArticle = (kind: string): string => (/^[AEIO]/.test(kind) ? `an ${kind}` : `a ${kind}`)
+
 /** `kvm.cloud.sap` → `sap.cloud.kvm`; the core group is `io.k8s`. */
 export const reversed = (group: string): string => (group === '' ? 'io.k8s' : group.split('.').toReversed().join('.'))
 
@@ -20,7 +22,7 @@ function changed({ group, kind, reactedBy }: Watched): EventKind<typeof ObjectRe
     source: '/cluster-agent',
     emittedBy: 'agents/cluster',
     reactedBy,
-    summary: `a ${kind} was made or altered; the attribute \`changed\` says where`
+    summary: `${withArticle(kind)} was made or altered; the attribute \`changed\` says where`
   })
 }
 
@@ -31,7 +33,7 @@ function deleted<S extends TSchema>({ group, kind, reactedBy }: Watched, data: S
     source: '/cluster-agent',
     emittedBy: 'agents/cluster',
     reactedBy,
-    summary: `a ${kind} is gone`
+    summary: `${withArticle(kind)} is gone`
   })
 }
 
