@@ -92,13 +92,13 @@ async function start(options: PlatformOptions, closers: Closers): Promise<LocalP
   const log = createLog({ name: 'platform', level: logLevel, to: logs })
   const state = options.state === undefined ? undefined : openState(options.state)
   if (state) closers.add(() => state.close())
-  const [loaded, manifests, clusterAgent, cloud] = await Promise.all([
+  const [loaded, manifests, clusterAgent] = await Promise.all([
     // A Trigger whose dead-letter sink is not there is not ready.
     loadFunctions(options.functions && [...new Set([...options.functions, 'dead-letters'])]),
     loadDocuments(options.knative ?? 'knative'),
-    loadClusterAgent(),
-    openCloud(options.osCloud)
+    loadClusterAgent()
   ])
+  const cloud = await openCloud(options.osCloud)
   closers.add(() => cloud.close())
   const functions = startable(loaded, manifests, cloud.env, log)
   const running = new Set(functions.map(({ fn }) => fn.name))
