@@ -15,13 +15,24 @@ export async function tidy(found: OpenStack): Promise<void> {
       for (const host of hosts) await cloud.aggregates.removeHost(id, host)
       await raw('compute', 'DELETE', `/os-aggregates/${id}`)
     }
-    for (const { id, host, state } of await cloud.services.list({ binary: 'nova-compute' })) {
+    const services = await cloud.services.list({ binary: 'nova-compute' })
+    const gone = found.hosts.filter(name => !services.some(({ host }) => host === name)) // offboarded by a test
+    for (const host of gone) await found.startAgent(host)
+    for (const { id, host, state } of services) {
       const ours = found.hosts.includes(host)
       if (!ours) await found.stopAgent(host)
       else if (state === 'down') await found.startAgent(host)
       if (ours) await cloud.services.update(id, { status: 'enabled', forcedDown: false })
       else await cloud.services.delete(id)
     }
+    await eventually(
+      'every host to be in service',
+      async () => {
+        const up = (await cloud.hypervisors.list()).filter(({ state, status }) => state === 'up' && status === 'enabled')
+        return found.hosts.every(host => up.some(({ hostname }) => hostname === host))
+      },
+      60_000
+    )
   } finally {
     cloud.close()
   }
