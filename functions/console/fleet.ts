@@ -81,6 +81,7 @@ export function watchFleet({ kube, title, clock, signal, batchMs, onError }: Fle
   }
 
   function flush(): void {
+    clearTimeout(timer)
     timer = undefined
     const update: Update = { title, hosts: [], machines: [], happenings: fresh.splice(0), gone: { hosts: [], machines: [] } }
     for (const name of dirty.hosts) refresh(name, update)
@@ -131,6 +132,7 @@ export function watchFleet({ kube, title, clock, signal, batchMs, onError }: Fle
   void keep(hypervisors, seen => {
     listed = true
     touch(hostsOf(seen))
+    if (seen.type === 'snapshot') flush() // what comes after it is a change, however soon
   })
   void keep(ovsNodes, seen => touch(hostsOf(seen)))
   void keep(migrations, () => {})
