@@ -16,11 +16,12 @@ export function newsOf({ metadata, spec, status: before }: Eviction, after: Stat
   const { name, uid = '' } = metadata
   const evicted = { eviction: name, host: spec.hypervisor }
   const about = { subject: name, partitionkey: spec.hypervisor }
-  const run = `${uid}/${after.startedAt ?? ''}`
+  // times are whole seconds, and a person may be quick to try again
+  const isNew = before?.startedAt !== after.startedAt || before?.retryToken !== after.retryToken
+  const run = `${uid}/${after.startedAt ?? ''}${after.retryToken ? `/${after.retryToken}` : ''}`
   const news: News = { events: [], happenings: [] }
-  const known = new Map((before?.startedAt === after.startedAt ? (before?.instances ?? []) : []).map(entry => [entry.id, entry]))
-  if (before?.startedAt !== after.startedAt)
-    news.events.push({ kind: evictionStarted, id: `${run}/started`, ...about, data: evicted })
+  const known = new Map((isNew ? [] : (before?.instances ?? [])).map(entry => [entry.id, entry]))
+  if (isNew) news.events.push({ kind: evictionStarted, id: `${run}/started`, ...about, data: evicted })
   for (const { id, state, destination, reason, message } of after.instances ?? []) {
     if (known.get(id)?.state === state) continue
     const data = { ...evicted, server: id, ...(destination && { destination }), ...(reason && { reason }) }
@@ -34,7 +35,7 @@ export function newsOf({ metadata, spec, status: before }: Eviction, after: Stat
       note: `Server ${id} cannot be moved: ${message ?? reason ?? state}`
     })
   }
-  if (after.verdict && (before?.verdict !== after.verdict || before.startedAt !== after.startedAt)) {
+  if (after.verdict && (isNew || before?.verdict !== after.verdict)) {
     const servers = (after.instances ?? []).map(({ id, state, reason }) => (reason ? { id, state, reason } : { id, state }))
     const data = { ...evicted, verdict: after.verdict, servers }
     news.events.push({ kind: evictionFinished, id: `${run}/${after.verdict}`, ...about, data })

@@ -3,7 +3,7 @@
 import t from 'tap'
 import evict from '../../../functions/evict/handler.ts'
 import maintenance from '../../../functions/maintenance/handler.ts'
-import { connect } from '../../../shared/kube/index.ts'
+import { connect, Event } from '../../../shared/kube/index.ts'
 import { Eviction } from '../../../shared/schema/eviction.ts'
 import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import { fakeOpenStack, passwordOf } from '../../openstack-sdk-lite/fake.ts'
@@ -71,6 +71,12 @@ const says = (what: string, name: string, type: string, status: string, reason: 
     },
     60_000
   )
+/** The same again is counted in the Event that is there. */
+const toldTwice = (name: string, reason: string) =>
+  eventually(`${reason} of ${name} to be told twice`, async () => {
+    const { items } = await admin.list(Event, { namespace: 'default' })
+    return items.some(event => event.regarding?.name === name && event.reason === reason && (event.series?.count ?? 1) > 1)
+  })
 const on = (host: string): string[] =>
   [...fake.world.instances.values()].filter(instance => instance.host === host).map(({ id }) => id)
 
@@ -184,9 +190,14 @@ t.test(
     t.equal(await running.hypervisorChanged('maintenance', 'hv3'), 204)
     t.match(fake.host('hv3'), { status: 'disabled', disabledReason: 'kernel bug, ask Jane' })
     t.match((await stored('hv3')).status, { drift: [{ kind: 'service', expected: 'enabled', action: 'reported' }] })
-    Object.assign(fake.host('dotted.example.com'), { status: 'enabled', disabledReason: null })
-    t.equal(await running.hypervisorChanged('maintenance', 'dotted.example.com'), 204)
-    t.equal(fake.host('dotted.example.com').status, 'disabled')
+    for (let time = 1; time <= 2; time++) {
+      Object.assign(fake.host('dotted.example.com'), { status: 'enabled', disabledReason: null })
+      await eventually('the host to be disabled again', async () => {
+        await running.hypervisorChanged('maintenance', 'dotted.example.com')
+        return fake.host('dotted.example.com').status === 'disabled'
+      })
+    }
+    await toldTwice('dotted.example.com', 'Drift')
     t.match(
       (await stored('dotted.example.com')).status?.drift?.find(({ kind }) => kind === 'service'),
       { expected: 'disabled', action: 'repaired' }
@@ -236,17 +247,17 @@ t.test('EV-2, retryToken: a hand-made Eviction works alone, and a changed token 
     metadata: { name: 'by-hand' },
     spec: { hypervisor: 'manual', reason: 'by hand', reenable: true }
   })
-  const verdict = (since?: string) =>
+  const verdict = (retryToken?: string) =>
     eventually('the verdict', async () => {
       const { status } = (await admin.find(Eviction, 'by-hand')) ?? {}
-      return status?.verdict === 'Incomplete' && status.startedAt !== since && status
+      return status?.verdict === 'Incomplete' && status.retryToken === retryToken && status
     })
-  const { startedAt, instances } = await verdict()
+  const { instances } = await verdict()
   t.match(instances, [{ id: broken.id, state: 'Blocked', reason: 'ServerError', message: 'its disk is gone' }])
   t.match(fake.host('manual'), { status: 'disabled', disabledReason: /^drover: eviction=by-hand: by hand/ })
-  await new Promise(resolve => setTimeout(resolve, 1100)) // times are whole seconds
   await admin.patch(Eviction, { name: 'by-hand' }, { spec: { retryToken: 'once more' } })
-  await verdict(startedAt)
+  await verdict('once more')
+  await toldTwice('by-hand', 'ServerError')
   broken.vmState = 'active'
   await running.tick('slow', 'evict')
   await eventually('the success', async () => (await admin.find(Eviction, 'by-hand'))?.status?.verdict === 'Succeeded')
@@ -258,10 +269,6 @@ t.test('their roles are the smallest that work', async t => {
   for (const name of ['maintenance', 'evict']) {
     const { unused, refused } = await rightsOf(api, `${name}.yaml`, name)
     t.same(refused, [])
-    t.same(
-      unused.filter(right => right !== 'patch events.k8s.io/events'),
-      [],
-      'an Event is patched only when it is told again'
-    )
+    t.same(unused, [], name)
   }
 })
