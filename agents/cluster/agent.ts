@@ -35,7 +35,7 @@ export interface Wiring extends Pick<AgentPlatform, 'log' | 'signal'> {
   watchMachines: boolean
 }
 
-function sender({ emit, log, metrics }: Wiring): (message: Message) => Promise<Outcome> {
+function sender({ emit, log, metrics, signal }: Wiring): (message: Message) => Promise<Outcome> {
   return async ({ type, data, changed, ...attributes }) => {
     const kind = kindOf.get(type) as EventKind
     try {
@@ -45,6 +45,7 @@ function sender({ emit, log, metrics }: Wiring): (message: Message) => Promise<O
     } catch (err) {
       // Even a refusal is tried again: a broker that is not yet there answers 404, and nothing may be lost
       const away = err instanceof EmitError && (err.code === 'unreachable' || err.code === 'timeout')
+      if (signal.aborted) return 'away' // we hung up ourselves: who speaks next tells everything anew
       log.warn({ err, id: attributes.id, type }, away ? 'the broker is away' : 'the broker did not take an event')
       return away ? 'away' : 'later'
     }
