@@ -21,11 +21,18 @@ export interface OpenStack {
   hosts: readonly [string, string, string]
   imageId: string
   flavorId: string
-  /** how many seconds live moves away from this host take, or that they fail; undefined: the default, 5 s */
-  setLiveMove(host: string, how: number | 'fail' | undefined): Promise<void>
+  /** how many seconds live moves away from this host take, or that they fail; undefined: the default, 5 s. With `server`: of this one alone */
+  setLiveMove(host: string, how: number | 'fail' | undefined, server?: string): Promise<void>
   /** nova-compute of a host, known or new; one that runs is restarted */
   startAgent(host: string): Promise<void>
   stopAgent(host: string): Promise<void>
+}
+
+/** What only the real services can have happen to them. */
+export interface RealOpenStack extends OpenStack {
+  /** nova-compute of a host dies without a chance to tell anybody */
+  killAgent(host: string): Promise<void>
+  restartApi(): Promise<void>
 }
 
 interface Access {
@@ -52,7 +59,7 @@ export async function share(): Promise<{ env: Record<string, string>; stop: () =
 }
 
 /** The run's OpenStack, or one of its own when the file is run alone; in both cases empty and for this test alone until it ends. */
-export async function openstack(t: Test): Promise<OpenStack> {
+export async function openstack(t: Test): Promise<RealOpenStack> {
   const given = process.env[shared]
   if (given !== undefined) return enter(t, JSON.parse(given) as Access)
   const { stop, ...access } = await start()
@@ -61,7 +68,7 @@ export async function openstack(t: Test): Promise<OpenStack> {
 }
 
 /** For a bench, which has no test to end with. */
-export async function borrowOpenStack(): Promise<{ target: OpenStack; stop: () => Promise<void> }> {
+export async function borrowOpenStack(): Promise<{ target: RealOpenStack; stop: () => Promise<void> }> {
   const prepared = await prepare()
   if (!prepared.ok) throw new Error(prepared.reason)
   const { stop, ...access } = await start()
@@ -84,26 +91,31 @@ async function start(): Promise<Access & { stop: () => Promise<void> }> {
   }
 }
 
-async function enter(t: Test, access: Access): Promise<OpenStack> {
+async function enter(t: Test, access: Access): Promise<RealOpenStack> {
   const found = handle(access)
-  t.teardown(await lock(access.dir))
+  const { default: file } = await import('tap') // not above: the runner and benches also import this module, and tap would print
+  t.teardown(await lock(access.dir, () => file.setTimeout(file.options.timeout ?? 0)))
   await tidy(found)
   return found
 }
 
-/** Test files run side by side, and hosts are few. The lock is a name in the kernel, which is free again even when its holder was killed. */
-async function lock(name: string): Promise<() => Promise<void>> {
+/**
+ * Test files run side by side, and hosts are few. The lock is a name in the kernel, which is free again even when its holder was killed.
+ * The time in which a file must end begins when it has the lock; `waiting` is called meanwhile.
+ */
+async function lock(name: string, waiting: () => void): Promise<() => Promise<void>> {
   for (;;) {
     const server = createServer()
     const taken = await new Promise<boolean>(resolve =>
       server.once('error', () => resolve(false)).listen(`\0${name}`, () => resolve(true))
     )
+    waiting()
     if (taken) return () => new Promise(resolve => server.close(() => resolve()))
     await pause(100)
   }
 }
 
-function handle({ authUrl, password, dir }: Access): OpenStack {
+function handle({ authUrl, password, dir }: Access): RealOpenStack {
   const domain = { name: 'Default' }
   const env = { OSL_DIR: dir }
   return {
@@ -120,13 +132,15 @@ function handle({ authUrl, password, dir }: Access): OpenStack {
     hosts: ['hv1', 'hv2', 'hv3'],
     imageId: '11111111-2222-3333-4444-555555555555',
     flavorId: '1',
-    async setLiveMove(host, how) {
-      const file = join(dir, 'compute', host, 'live-migration') // read by nova-launcher.py
+    async setLiveMove(host, how, server) {
+      const file = join(dir, 'compute', host, server === undefined ? 'live-migration' : `live-migration-${server}`) // read by nova-launcher.py
       if (how === undefined) await rm(file, { force: true })
       else await writeFile(file, String(how))
     },
     startAgent: host => call('compute', [host], env),
-    stopAgent: host => call('stop', [`nova-compute-${host}`], env)
+    stopAgent: host => call('stop', [`nova-compute-${host}`], env),
+    killAgent: host => call('kill', [`nova-compute-${host}`], env),
+    restartApi: () => call('api', [], env)
   }
 }
 

@@ -18,6 +18,7 @@ stop() { # NAME [SECONDS]
   alive "$1" && { kill -KILL -- "-$pid" 2>/dev/null || kill -KILL "$pid" 2>/dev/null || true; }
   rm -f "$RUN/$1.pid"
 }
+kill_hard() { local pid; pid=$(pid_of "$1") && kill -KILL "$pid"; rm -f "$RUN/$1.pid"; }
 stop_all() { # at once: none of them needs another to stop, and nobody needs the data
   local f n; for f in "$RUN"/*.pid; do [ -e "$f" ] || continue; n=$(basename "$f" .pid); case $n in owner|mariadbd.own) continue ;; esac; stop "$n" 3 & done; wait
 }
@@ -64,6 +65,8 @@ uwsgi_app() { # NAME PORT WSGI-FILE
 compute_spec() { mkdir -p "$OSL_DIR/compute/$1"; compute_conf "$1" > "$ETC/compute-$1.conf"; echo "nova-compute-$1=nova.cmd.compute=$ETC/nova.conf,$ETC/compute-$1.conf"; }
 launch() { OSL_FAST=1 "$PY" "$HERE/nova-launcher.py" "$RUN" "$LOG" "$@" > "$LOG/launcher.log" 2>&1 || { tail -20 "$LOG/launcher.log" >&2; die "the nova launcher failed"; }; }
 start_compute() { stop "nova-compute-$1"; launch "$(compute_spec "$1")"; }
+central_spec() { echo "nova-$1=nova.cmd.${1/#api/api_os_compute}=$ETC/nova.conf,$ETC/nova-db.conf"; }
+start_api() { stop nova-api; launch "$(central_spec api)"; wait_for nova-api 60 answers "http://$IP:$NOVA_PORT/"; }
 
 start_services() {
   OS_KEYSTONE_CONFIG_DIR=$ETC/keystone OS_KEYSTONE_CONFIG_FILES=keystone.conf uwsgi_app keystone "$KEYSTONE_PORT" /usr/bin/keystone-wsgi-public
@@ -74,8 +77,7 @@ start_services() {
   "$PY" "$HERE/seed.py" identity || die "keystone could not be seeded"
   wait_for rabbitmq 60 listens "$AMQP_PORT"
   wait_for placement 60 answers "http://$IP:$PLACEMENT_PORT/"
-  local name host specs=(); for name in conductor scheduler api; do
-    specs+=("nova-$name=nova.cmd.${name/#api/api_os_compute}=$ETC/nova.conf,$ETC/nova-db.conf"); done
+  local name host specs=(); for name in conductor scheduler api; do specs+=("$(central_spec "$name")"); done
   for host in $OSL_HOSTS; do specs+=("$(compute_spec "$host")"); done
   launch "${specs[@]}"
   wait_for nova-api 60 answers "http://$IP:$NOVA_PORT/"

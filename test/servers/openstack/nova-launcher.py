@@ -30,15 +30,17 @@ if os.environ.get('OSL_FAST') == '1':
 #  - a restarted nova-compute gets its guests back (resume_guests_state_on_host_boot), else they show power_state 0;
 #  - FakeLiveMigrateDriver keeps ONE abort/complete flag per host: made per guest, so that many can move at once;
 #  - live migration from a host can be made slower or failing by writing STATE_PATH/live-migration
-#    ("0.5", "60" = seconds; "fail", "fail 3" = fails at once / after 3 s); absent: 5 s.
+#    ("0.5", "60" = seconds; "fail", "fail 3" = fails at once / after 3 s); absent: 5 s. STATE_PATH/live-migration-UUID is for one guest.
 import time
 from nova.virt import fake
 def resume_state_on_host_boot(self, context, instance, network_info, block_device_info=None):
     if instance.uuid not in self.instances: self.spawn(context, instance, None, None, None, None)
 fake.FakeDriver.resume_state_on_host_boot = resume_state_on_host_boot
 def live_migration(self, context, instance, dest, post_method, recover_method, block_migration=False, migrate_data=None):
-    try: words = open(config.CONF.state_path + '/live-migration').read().split()
-    except OSError: words = []
+    words = []
+    for file in ('/live-migration-' + instance.uuid, '/live-migration'):
+        try: words = open(config.CONF.state_path + file).read().split(); break
+        except OSError: pass
     fail = words[:1] == ['fail']; rest = words[1:] if fail else words
     end = time.time() + (float(rest[0]) if rest else 0 if fail else 5)
     moves = self.__dict__.setdefault('_osl_moves', {}); moves[instance.uuid] = 'running'

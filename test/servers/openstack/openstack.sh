@@ -7,6 +7,8 @@
 #   up                   all of it, on free ports, with the hypervisors of OSL_HOSTS; prints nothing but progress, leaves OSL_DIR/env.json
 #   compute NAME         start (or restart) one more hypervisor
 #   stop NAME            stop one daemon, e.g. nova-compute-hv2
+#   kill NAME            the same without a chance to clean up
+#   api                  restart nova-api
 #   down                 stop everything that was started in OSL_DIR, and delete it
 #
 #   OSL_DIR    state, configuration, logs and pids of one run
@@ -110,7 +112,7 @@ case $command in
   install) install ;;
   template) template ;;
   up) up ;;
-  compute|stop|down|watch) [ -d "${OSL_DIR:?OSL_DIR is not set}" ] || exit 0; in_dir "$OSL_DIR"
-    case $command in compute) start_compute "$1" ;; stop) stop "$1" ;; down) down ;; watch) watch "$@" ;; esac ;;
+  compute|stop|kill|api|down|watch) [ -d "${OSL_DIR:?OSL_DIR is not set}" ] || exit 0; in_dir "$OSL_DIR"
+    case $command in compute) start_compute "$1" ;; stop) stop "$1" ;; kill) kill_hard "$1" ;; api) start_api ;; down) down ;; watch) watch "$@" ;; esac ;;
   *) die "unknown command $command" ;;
 esac
