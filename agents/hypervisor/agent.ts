@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { parseUri } from 'node-libvirt'
 import { heartbeatSent, uptimeReported } from '../../shared/events/libvirt.ts'
 import { connect } from '../../shared/kube/index.ts'
+import { agentManager } from '../../shared/schema/hypervisor-agent-fields.ts'
 import type { Agent, AgentPlatform } from '../../shared/runtime/agent.ts'
 import { emitter } from '../../shared/runtime/emitter.ts'
 import { spool } from '../../shared/runtime/spool.ts'
@@ -88,7 +89,7 @@ export const hypervisorAgent: Agent<typeof config> = {
       tell: (kind, data = {}) => void send.tell({ kind, data: { ...contextOf(wiring), ...data } }, epoch)
     }
     const kube = await connect({
-      manager: 'drover-hypervisor-agent',
+      manager: agentManager,
       log,
       ...(config.kubeconfig !== undefined && { kubeconfig: config.kubeconfig })
     })

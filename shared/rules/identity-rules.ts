@@ -1,5 +1,6 @@
 // Who may say what about a host (HV-13), and what an agent may write (HV-14). Pure.
 import { isDeepStrictEqual } from 'node:util'
+import { agentFacts, agentManager, isAgentCondition } from '../schema/hypervisor-agent-fields.ts'
 import type { Hypervisor } from '../schema/hypervisor.ts'
 import { isAgent, nodeOf, type Asked } from './asked.ts'
 import { breach, type Rule } from './rule.ts'
@@ -35,45 +36,35 @@ const terminationOnly: HypervisorRule = {
   }
 }
 
-const agentFields: ReadonlySet<string> = new Set([
-  'libVirtVersion',
-  'hypervisorVersion',
-  'operatingSystem',
-  'updateStatus',
-  'instances',
-  'numInstances',
-  'capabilities',
-  'domainCapabilities',
-  'allocation',
-  'capacity',
-  'effectiveCapacity',
-  'cells',
-  'agent'
-])
-const agentConditions: ReadonlySet<string> = new Set([
-  'libvirtd.service',
-  'openvswitch-switch.service',
-  'LibVirtConnection',
-  'OperatingSystemUpdate',
-  'TLSCertificateInstalled'
-])
+const agentFields: ReadonlySet<string> = new Set([...agentFacts, 'agent'])
 
 type Fields = Record<string, unknown>
+/** Judged line by line. */
+const inLines: ReadonlySet<string> = new Set(['conditions', 'history'])
 
-/** What an update would change of the status that is not the agent's. */
+/** Those that were added, changed or taken away. */
+function differing<T>(now: readonly T[] = [], before: readonly T[] = [], key: (one: T) => string): T[] {
+  const byKey = (list: readonly T[]) => new Map(list.map(one => [key(one), one]))
+  const [after, was] = [byKey(now), byKey(before)]
+  return [...now, ...before].filter(one => !isDeepStrictEqual(after.get(key(one)), was.get(key(one))))
+}
+
+/** What an update would change of the status that is not the agent's. Of `history` everybody writes the lines that bear its own name (§1.3). */
 function foreignChanges(now: Hypervisor['status'], before: Hypervisor['status']): string[] {
   const [after, was] = [(now ?? {}) as Fields, (before ?? {}) as Fields]
   const fields = new Set([...Object.keys(after), ...Object.keys(was)])
   const changed = [...fields].filter(
-    field => field !== 'conditions' && !agentFields.has(field) && !isDeepStrictEqual(after[field], was[field])
+    field => !inLines.has(field) && !agentFields.has(field) && !isDeepStrictEqual(after[field], was[field])
   )
-  const conditionOf = (status: Hypervisor['status'], type: string) =>
-    status?.conditions?.find(condition => condition.type === type)
-  const types = new Set([...(now?.conditions ?? []), ...(before?.conditions ?? [])].map(({ type }) => type))
-  const told = [...types].filter(
-    type => !agentConditions.has(type) && !isDeepStrictEqual(conditionOf(now, type), conditionOf(before, type))
+  const conditions = differing(now?.conditions, before?.conditions, ({ type }) => type).filter(
+    ({ type }) => !isAgentCondition(type)
   )
-  return [...changed.map(field => `status.${field}`), ...told.map(type => `status.conditions[${type}]`)]
+  const lines = differing(now?.history, before?.history, ({ id }) => id).filter(({ actor }) => actor !== agentManager)
+  return [
+    ...changed.map(field => `status.${field}`),
+    ...new Set(conditions.map(({ type }) => `status.conditions[${type}]`)),
+    ...new Set(lines.map(({ id }) => `status.history[${id}]`))
+  ]
 }
 
 /** managedFields, version and generation move with every write; the rest of the metadata is not an agent's. */

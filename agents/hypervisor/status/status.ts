@@ -1,32 +1,18 @@
 // The agent's own fields of Hypervisor.status (spec §1.3). Pure. What this process has not learned yet is kept as it was written before: an
 // apply that leaves a field out would delete it, and a host whose libvirt is away has not lost its servers (NA-9).
 import { conditionSet } from '../../../shared/kube/conditions.ts'
+import { agentFacts, isAgentCondition, isUnitCondition } from '../../../shared/schema/hypervisor-agent-fields.ts'
 import type { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import type { Known } from '../known.ts'
 import { amounts, unplaced } from './amounts.ts'
+import { ownHistory } from './history.ts'
 import { unitVerdicts } from './units.ts'
 
 type Status = NonNullable<Hypervisor['status']>
 
-const ours = [
-  'libVirtVersion',
-  'hypervisorVersion',
-  'operatingSystem',
-  'updateStatus',
-  'instances',
-  'numInstances',
-  'capabilities',
-  'domainCapabilities',
-  'allocation',
-  'capacity',
-  'effectiveCapacity',
-  'cells'
-] as const
-const ourConditions = new Set(['LibVirtConnection', 'OperatingSystemUpdate', 'TLSCertificateInstalled'])
-
 export function statusOf(known: Known, live: Hypervisor, now: Date): Partial<Status> {
   const before: Partial<Status> = live.status ?? {}
-  const kept = Object.fromEntries(ours.flatMap(name => (before[name] === undefined ? [] : [[name, before[name]]])))
+  const kept = Object.fromEntries(agentFacts.flatMap(name => (before[name] === undefined ? [] : [[name, before[name]]])))
   return {
     ...kept,
     numInstances: before.numInstances ?? 0,
@@ -36,7 +22,8 @@ export function statusOf(known: Known, live: Hypervisor, now: Date): Partial<Sta
     ...(known.os && { operatingSystem: known.os }),
     ...(known.update && { updateStatus: known.update.status }),
     agent: agentFields(known),
-    conditions: conditions(known, live, now)
+    conditions: conditions(known, live, now),
+    ...ownHistory(known, live, now)
   }
 }
 
@@ -70,7 +57,7 @@ function conditions(known: Known, live: Hypervisor, now: Date) {
     verdict => verdict !== undefined
   )
   const kept = (live.status?.conditions ?? []).filter(
-    ({ type }) => ourConditions.has(type) && !told.some(verdict => verdict.type === type)
+    ({ type }) => isAgentCondition(type) && !isUnitCondition(type) && !told.some(verdict => verdict.type === type)
   )
   return [...conditionSet(live.status?.conditions, told, now, live.metadata?.generation), ...kept].sort((a, b) =>
     a.type < b.type ? -1 : 1

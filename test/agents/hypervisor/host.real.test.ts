@@ -2,6 +2,7 @@
 // driver in the real daemon; the API server is the real one.
 import { lstat, readFile, readlink, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { connect as connectLibvirt, procedures } from 'node-libvirt'
 import t from 'tap'
 import { connect, Namespace, Secret } from '../../../shared/kube/index.ts'
@@ -52,6 +53,7 @@ const setSpec = (spec: object) => admin.patch(Hypervisor, { name }, { spec })
 await bus.unit('libvirtd.service', 'inactive')
 await bus.delayMs(8000)
 const first = await agent(t, { ...env, EXPECTED_DRAIN: '1m' })
+let second = first // after the boot
 
 t.test('NA-11: no connection while the unit is down, and one as soon as it runs', async t => {
   await becomes('LibVirtConnection', 'False', 'LibVirtServiceNotRunning')
@@ -154,13 +156,22 @@ t.test('NA-25: after the boot the version is verified; in auto maintenance a dra
   await writeFile(join(root, 'etc/os-release'), 'GARDENLINUX_VERSION=2.1\n')
   await writeFile(join(root, 'proc/sys/kernel/random/boot_id'), '99999999-2222-4333-8444-555555555555\n')
   const reboots = (await bus.state()).started.filter(unit => unit.endsWith('reboot.target')).length
-  await agent(whole, env)
+  second = await agent(whole, env)
   const done = await eventually('the verdict', async () => {
     const found = await condition('OperatingSystemUpdate')
     return found?.message.includes('verified') && found
   })
   t.match(done, { status: 'True', reason: 'Completed', message: '2.1 runs, verified after the reboot' })
   t.equal((await bus.state()).started.filter(unit => unit.endsWith('reboot.target')).length, reboots, 'no boot after the boot')
+  const lines = await eventually('the history', async () => (await status())?.history)
+  t.match(
+    lines.map(({ kind, from, to, actor }) => [kind, from, to, actor]),
+    [
+      ['boot', '11111111-2222-4333-8444-555555555555', '99999999-2222-4333-8444-555555555555', 'drover-hypervisor-agent'],
+      ['version', '1443.3', '2.1', 'drover-hypervisor-agent']
+    ],
+    'its own lines of the history'
+  )
 
   await setSpec({ version: '2.2', maintenance: 'auto', reboot: false })
   await eventually('the wait', async () => (await condition('OperatingSystemUpdate'))?.message.includes('drained'))
@@ -215,23 +226,32 @@ t.test('NA-15: which events are told is read again while the agent runs', async 
   t.teardown(() => virt.close())
   const [domain] = await virt.domains({ flags: procedures.LIST.active })
   if (!domain) throw new Error('the test driver has a domain')
-  await writeFile(join(root, 'events'), '# none of its life\nwatchdog, reboot\n')
-  const told = () => sink.told.filter(({ type }) => type === 'domain.changed').length
-  await eventually('silence', async () => {
-    const before = told()
+  const choose = async (text: string, chosen: string[]) => {
+    await writeFile(join(root, 'events'), text)
+    await eventually('the choice', async () =>
+      isDeepStrictEqual(second.lines.findLast(line => line['chosen'])?.['chosen'], chosen)
+    )
+  }
+  /** What is told of a pause; the reports of instances come whatever is chosen, and after the event that they follow. */
+  const pause = async () => {
+    const from = sink.told.length
+    const reported = (state: string) =>
+      eventually(`it ${state}`, async () =>
+        sink.told
+          .slice(from)
+          .some(({ type, data }) => type === 'instances.reported' && data['instances'].some((one: any) => one.state === state))
+      )
     await virt.call(procedures.domainSuspend, { domain })
+    await reported('paused')
     await virt.call(procedures.domainResume, { domain })
-    await new Promise(resolve => setTimeout(resolve, 200))
-    return told() === before
-  })
-  await writeFile(join(root, 'events'), 'lifecycle\n')
-  await eventually('words', async () => {
-    const before = told()
-    await virt.call(procedures.domainSuspend, { domain })
-    await virt.call(procedures.domainResume, { domain })
-    await new Promise(resolve => setTimeout(resolve, 200))
-    return told() > before
-  })
+    await reported('running')
+    return sink.told.slice(from).flatMap(({ type, data }) => (type === 'domain.changed' ? [data['event']] : []))
+  }
+  await choose('# none of its life\nwatchdog, reboot, earthquake\n', ['watchdog', 'reboot'])
+  t.same(second.lines.findLast(line => line['chosen'])?.['unknown'], ['earthquake'], 'what libvirt does not have is told')
+  t.same(await pause(), [])
+  await choose('lifecycle\n', ['lifecycle'])
+  t.same(await pause(), ['suspended', 'resumed'])
 })
 
 t.test('the bus dies and comes back', async t => {

@@ -172,8 +172,10 @@ t.test('NA-14: the broker is away, the agent is restarted: nothing lost, nothing
 
 t.test('HV-7, NA-12: nothing is written when nothing changes but the heartbeat', async t => {
   const quiet = await eventually('quiet', async () => {
+    const beats = () => sink.told.filter(({ type }) => type === 'heartbeat.sent').length
     const one = await admin.find(Hypervisor, name)
-    await new Promise(resolve => setTimeout(resolve, 300))
+    const from = beats()
+    await eventually('three heartbeats', async () => beats() >= from + 3)
     const two = await admin.find(Hypervisor, name)
     return one?.metadata.resourceVersion === two?.metadata.resourceVersion && two
   })

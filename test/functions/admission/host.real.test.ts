@@ -337,9 +337,16 @@ t.test('HV-14: an agent writes the status of its own host, and its own fields of
     conditions: [{ type, status: 'True', reason: 'Connected', message: '', lastTransitionTime: '2026-11-01T00:00:00Z' }]
   })
   t.equal((await status('node-a', condition('LibVirtConnection'))).status, 200)
+  t.equal((await status('node-a', condition('virtqemud.service'))).status, 200, 'a unit of its choice (NA-16)')
+  const line = (actor: string) => ({ history: [{ id: `boot-${actor}`, kind: 'boot', to: 'b', actor }] })
+  t.equal((await status('node-a', line('drover-hypervisor-agent'))).status, 200, 'its own line of the history (§1.3)')
   for (const [what, answer] of Object.entries({
     'another host': await status('node-b', { numInstances: 3 }),
     'a field of a function': await status('node-a', { evicted: true }),
+    'a line of another in the history': await status('node-a', line('drover-hypervisor')),
+    'its own line taken for that of another': await status('node-a', {
+      history: [{ id: 'boot-drover-hypervisor-agent', actor: 'drover-ha' }]
+    }),
     'a condition of a function': await status('node-a', condition('Ready')),
     'the spec': await patch(`${hosts}/node-a`, { spec: { maintenance: 'auto' } }, agent),
     'a label': await patch(`${hosts}/node-a`, { metadata: { labels: { a: 'b' } } }, agent),
