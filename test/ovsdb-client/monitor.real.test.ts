@@ -5,7 +5,7 @@ import { olderServer } from './older-server.ts'
 import { client, item, ovsNeeded } from './real.ts'
 
 await ovsNeeded()
-const soon = { timeoutMs: 20_000 }
+const soon = { timeoutMs: 60_000 }
 const small = { Item: { name: column.string, count: column.safeInteger } } as const
 const everything = { Item: item, Child: { name: column.string } } as const
 
@@ -104,6 +104,28 @@ t.test('a monitor with conditions has the rows that fulfil them, and no others',
   await db.transact([update('Item', [['name', '==', 'few']], { count: 11 })])
   await monitor.waitFor(rows => rows('Item').size === 1, soon)
   t.same(names(), ['few'])
+})
+
+t.test('several conditions: a monitor takes rows that fulfil any of them, an operation those that fulfil all', async t => {
+  const server = await startOvsdb(t)
+  const db = client(t, [server.unix])
+  const where = [
+    ['name', '==', 'a'],
+    ['count', '>=', 10]
+  ] as const
+  await db.transact([
+    insert('Item', { name: 'a', count: 10 }),
+    insert('Item', { name: 'b', count: 11 }),
+    insert('Item', { name: 'c', count: 2 })
+  ])
+  const monitor = db.monitor(small, { where: { Item: where } })
+  const seen = await monitor.waitFor(rows => Array.from(rows('Item').values(), ({ name }) => name), soon)
+  t.same(new Set(seen), new Set(['a', 'b']))
+  const [{ rows }] = await db.transact([select('Item', where, small.Item)])
+  t.same(
+    rows.map(({ name }) => name),
+    ['a']
+  )
 })
 
 t.test('OV-16 restarts under load: nothing that was committed is missed, nothing is told twice or as removed', async t => {

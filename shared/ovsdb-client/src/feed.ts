@@ -14,7 +14,8 @@ type Taken = IteratorResult<AnyNews, undefined>
 export class Feed implements AsyncIterableIterator<AnyNews, undefined> {
   readonly #same: Replica['same']
   readonly #onReturn: () => void
-  readonly #rows = new Map<string, AnyChange>()
+  /** By table, then by uuid. */
+  readonly #rows = new Map<string, Map<string, AnyChange>>()
   #snapshot = false
   #lost: OvsdbError | undefined
   #end: { error: OvsdbError | undefined } | undefined
@@ -28,8 +29,12 @@ export class Feed implements AsyncIterableIterator<AnyNews, undefined> {
   changed(changes: readonly AnyChange[], snapshot: boolean): void {
     this.#snapshot ||= snapshot
     this.#lost = undefined // lost and found again before anybody looked: the differences say it all
-    for (const change of changes) this.#merge(change)
-    this.#deliver()
+    const taker = this.#takers[0]
+    if (!taker) return this.#keep(changes)
+    if (changes.length === 0 && !this.#snapshot) return undefined
+    // whoever waits has seen all there was: nothing to merge with
+    this.#takers.shift()
+    return taker.resolve({ done: false, value: this.#news(changes) })
   }
 
   lost(cause: OvsdbError): void {
@@ -60,12 +65,16 @@ export class Feed implements AsyncIterableIterator<AnyNews, undefined> {
     return this
   }
 
-  #merge(change: AnyChange): void {
-    const key = `${change.uuid} ${change.table}`
-    const earlier = this.#rows.get(key)
-    const before = earlier ? earlier.before : change.before
-    if (earlier && this.#same(change.table, before, change.after)) this.#rows.delete(key) // came and went unseen
-    else this.#rows.set(key, { ...change, before })
+  #keep(changes: readonly AnyChange[]): void {
+    for (const change of changes) {
+      const { table, uuid, after } = change
+      let rows = this.#rows.get(table)
+      if (!rows) this.#rows.set(table, (rows = new Map()))
+      const earlier = rows.get(uuid)
+      if (!earlier) rows.set(uuid, change)
+      else if (this.#same(table, earlier.before, after)) rows.delete(uuid) // came and went unseen
+      else rows.set(uuid, { table, uuid, before: earlier.before, after })
+    }
   }
 
   #deliver(): void {
@@ -80,14 +89,17 @@ export class Feed implements AsyncIterableIterator<AnyNews, undefined> {
   }
 
   #take(): AnyNews | undefined {
-    if (this.#rows.size > 0 || this.#snapshot) {
-      const news: AnyNews = { kind: 'changes', snapshot: this.#snapshot, changes: Array.from(this.#rows.values()) }
-      this.#rows.clear()
-      this.#snapshot = false
-      return news
-    }
+    const changes = Array.from(this.#rows.values(), rows => Array.from(rows.values())).flat()
+    this.#rows.clear()
+    if (changes.length > 0 || this.#snapshot) return this.#news(changes)
     const cause = this.#lost
     this.#lost = undefined
     return cause && { kind: 'lost', cause }
+  }
+
+  #news(changes: readonly AnyChange[]): AnyNews {
+    const snapshot = this.#snapshot
+    this.#snapshot = false
+    return { kind: 'changes', snapshot, changes }
   }
 }

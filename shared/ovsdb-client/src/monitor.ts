@@ -25,7 +25,10 @@ export type News<S extends Spec> =
 export type Tables<S extends Spec> = <T extends keyof S & string>(table: T) => Rows<S[T]>
 
 export type MonitorOptions = {
-  /** Only rows for which all conditions hold; the server must know monitor_cond. */
+  /**
+   * Only rows for which any of the conditions holds, unlike the `where` of an operation, which wants all of them; without conditions every
+   * row. The server must know monitor_cond (ovsdb-server(7) §4.1.12).
+   */
   readonly where?: { readonly [table: string]: Where | undefined }
 }
 type Setup = {

@@ -6,7 +6,7 @@ import { type Value, encodeValue, rowName, uuid } from './notation.ts'
 
 export type Comparison = '<' | '<=' | '==' | '!=' | '>=' | '>' | 'includes' | 'excludes'
 export type Mutator = '+=' | '-=' | '*=' | '/=' | '%=' | 'insert' | 'delete'
-/** All conditions must hold; an empty list means every row. */
+/** In an operation all conditions must hold, in a monitor any of them; an empty list means every row. */
 export type Where = ReadonlyArray<readonly [column: string, compare: Comparison, value: Value]>
 export type Mutations = ReadonlyArray<readonly [column: string, mutator: Mutator, value: Value]>
 export type NewRow = { readonly [column: string]: Value }
