@@ -1,0 +1,11 @@
+// The end of `npm ci`: a start of the whole platform, so that V8's compile cache is full when somebody waits for it.
+import { logLines } from './lines.ts'
+import { startPlatform } from './platform.ts'
+
+try {
+  const platform = await startPlatform({ logs: logLines('json', () => {}) })
+  await platform.close()
+} catch (err) {
+  // an installation is whole without it
+  process.stderr.write(`the first npm start will take a second longer: ${err instanceof Error ? err.message : String(err)}\n`)
+}
