@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { glob } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { serversOf } from './runner/needs.ts'
 import { tally } from './runner/tally.ts'
 import { say, type Prepared } from './servers/say.ts'
@@ -17,11 +18,16 @@ interface Server {
 
 const root = join(import.meta.dirname, '..')
 const servers = join(import.meta.dirname, 'servers')
+const compileCache = join(root, 'node_modules/.cache/v8')
+const wrong: string[] = []
 
-async function run(command: string, args: string[]): Promise<boolean> {
-  const child = spawn(command, args, { cwd: root, stdio: 'inherit' })
-  const [code] = (await once(child, 'exit')) as [number | null]
-  return code === 0
+/** Runs beside the tests, which wait more than they work; what it finds is told at once, and in one piece. */
+async function check(script: string): Promise<void> {
+  const child = spawn('npm', ['run', '--silent', script], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+  const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+  if (code === 0) return
+  process.stdout.write(output + errors)
+  wrong.push(`npm run ${script} found faults`)
 }
 
 async function runTests(files: string[], env: Record<string, string>): Promise<{ passed: number; failed: number }> {
@@ -31,7 +37,7 @@ async function runTests(files: string[], env: Record<string, string>): Promise<{
     cwd: root,
     detached: true, // a signal to the runner's group ends the runner, and that ends this
     stdio: ['pipe', 'pipe', 'inherit'],
-    env: { ...process.env, NODE_OPTIONS: '--conditions=drover', ...env }
+    env: { ...process.env, NODE_OPTIONS: '--conditions=drover', NODE_COMPILE_CACHE: compileCache, ...env }
   })
   createInterface(child.stdout).on('line', line => {
     for (const shown of count.read(line)) process.stdout.write(`${shown}\n`)
@@ -41,6 +47,12 @@ async function runTests(files: string[], env: Record<string, string>): Promise<{
   return { passed: count.passed, failed: code === 0 ? count.failed : Math.max(count.failed, 1) }
 }
 
+/** So that no long one is left running alone at the end. */
+const slowestFirst = (files: string[]): string[] => {
+  const isReal = (file: string) => Number(file.endsWith('.real.test.ts'))
+  return files.toSorted((a, b) => isReal(b) - isReal(a) || a.localeCompare(b))
+}
+
 const chosen = process.argv.slice(2)
 const all = await Array.fromAsync(glob(chosen.length > 0 ? chosen : 'test/**/*.test.ts', { cwd: root }))
 const real = all.filter(file => file.endsWith('.real.test.ts'))
@@ -48,11 +60,9 @@ const needs = new Map(await Promise.all(real.map(async file => [file, await serv
 
 const missing = new Map<string, string>()
 const shared: Array<{ env: Record<string, string>; stop: () => Promise<void> }> = []
-const wrong: string[] = []
 let tests = { passed: 0, failed: 0 }
+const checks = (chosen.length === 0 ? ['typecheck', 'lint'] : []).map(check)
 try {
-  for (const check of chosen.length === 0 ? ['typecheck', 'lint'] : [])
-    if (!(await run('npm', ['run', '--silent', check]))) wrong.push(`npm run ${check} found faults`)
   for (const name of new Set([...needs.values()].flat())) {
     const started = Date.now()
     const server = (await import(join(servers, `${name}.ts`))) as Server
@@ -63,10 +73,12 @@ try {
   }
   const files = all.filter(file => !needs.get(file)?.some(name => missing.has(name)))
   const env = Object.assign({}, ...shared.map(({ env }) => env)) as Record<string, string>
-  if (files.length > 0) tests = await runTests(files.sort(), env)
+  if (files.length > 0) tests = await runTests(slowestFirst(files), env)
 } finally {
   for (const { stop } of shared) await stop()
 }
+
+await Promise.all(checks)
 
 const left = [...needs].filter(([, names]) => names.some(name => missing.has(name)))
 if (left.length > 0 && process.env['CI'] === 'true') wrong.push('suites were left out, and CI=true asks for all of them')
