@@ -1,3 +1,4 @@
+import { tellActions, type Action } from '../../shared/openstack/audit.ts'
 import { attempt } from '../../shared/openstack/failure.ts'
 import { isObserved, type HostDeps } from '../../shared/openstack/host-function.ts'
 import { resolveHost } from '../../shared/openstack/listings.ts'
@@ -8,9 +9,11 @@ import {
   differences,
   driftIn,
   isEligible,
+  manager,
   membership,
   plan,
   reflect,
+  zoneOf,
   type Aggregate,
   type Desired,
   type Options,
@@ -32,67 +35,91 @@ export async function settle(hypervisor: Hypervisor, deps: Deps): Promise<void> 
   const status = observed ? extra : { conditions, aggregates, ...extra } // HV-8: another operator's conditions stay its own
   await deps.kube.applyStatus(Hypervisor, { metadata: { name: hypervisor.metadata.name }, status }, { live: hypervisor })
   await tellDrift(hypervisor, outcome.findings, deps)
+  await tellActions(hypervisor, manager, outcome.actions, deps)
 }
 
 async function pursue(hypervisor: Hypervisor, want: NonNullable<Desired>, deps: Deps): Promise<Outcome> {
+  const none = { problems: [], findings: [], actions: [] }
   const looked = await attempt(async () => ({
     host: await resolveHost(hypervisor, deps.listings),
     all: await deps.listings.aggregates()
   }))
-  if (!looked.ok) return { aggregates: undefined, problems: [looked.failure.words], findings: [] }
+  if (!looked.ok) return { ...none, aggregates: undefined, problems: [looked.failure.words] }
   const { host, all } = looked.value
-  if (host === undefined) return { aggregates: undefined, problems: ['Nova does not know the host by its id'], findings: [] }
-  if (want.names === undefined) return { aggregates: membership(host, all), problems: [], findings: [] }
+  if (host === undefined) return { ...none, aggregates: undefined, problems: ['Nova does not know the host by its id'] }
+  if (want.names === undefined) return { ...none, aggregates: membership(host, all) }
   const seen = plan(want.names, host, all, deps.options)
   const observed = isObserved(hypervisor, deps)
   const repaired = driftIn(hypervisor, seen, 'repaired')
   if (observed || (deps.options.drift === 'report' && repaired.length > 0)) {
     const findings = observed ? differences(seen, 'reported') : driftIn(hypervisor, seen, 'reported')
     const problems = findings.map(({ name, actual }) => `${name}: ${actual}, left so`)
-    return { aggregates: membership(host, all), problems, findings }
+    return { ...none, aggregates: membership(host, all), problems, findings }
   }
-  const { problems, shown } = await act(want.names, host, seen, deps)
-  return { aggregates: shown && membership(host, shown), problems, findings: repaired }
+  const actions: Action[] = []
+  const doing: Doing = { ...deps, host, names: want.names, zone: zoneOf(hypervisor), reason: want.reason, did: actions }
+  const { problems, shown } = await act(await whole(seen, doing), doing)
+  return { aggregates: shown && membership(host, shown), problems, findings: repaired, actions }
+}
+
+/** One host on its way to what is wanted, and what was done for it so far. */
+interface Doing extends Deps {
+  host: string
+  names: readonly string[]
+  zone: string | undefined
+  reason: string
+  did: Action[]
+}
+
+/** AG-5: what is missing is made where the policy says so; an aggregate of the zone's name is the zone. */
+async function whole(seen: Plan, { cloud, listings, options, host, names, zone, reason, did }: Doing): Promise<Plan> {
+  if (options.missing !== 'create' || seen.missing.length === 0) return seen
+  for (const name of seen.missing) {
+    const made = await attempt(() => cloud.aggregates.create({ name, ...(name === zone && { zone }) }))
+    if (made.ok) did.push({ kind: `aggregate ${name}`, from: 'absent', to: 'made', reason })
+  }
+  // also what was refused: somebody else may have made it at the same time
+  const now = await attempt(() => listings.aggregates({ fresh: true }))
+  return now.ok ? plan(names, host, now.value, options) : seen
 }
 
 /** Adds first, so that a filtering aggregate is never missing in between (AG-1). One failure does not stop the others (AG-6). */
 async function act(
-  names: readonly string[],
-  host: string,
   { add, remove, missing, rezone }: Plan,
-  deps: Deps
+  doing: Doing
 ): Promise<{ problems: string[]; shown: readonly Aggregate[] | undefined }> {
-  const { listings, options } = deps
+  const { listings, options, names, host } = doing
   const absent = missing.map(name => `there is no aggregate ${name}`)
-  const problems = rezone ? await changeZone(host, rezone, deps) : []
-  for (const aggregate of add.filter(aggregate => aggregate !== rezone?.to)) problems.push(...(await join(aggregate, host, deps)))
+  const problems = rezone ? await changeZone(rezone, doing) : []
+  for (const aggregate of add.filter(aggregate => aggregate !== rezone?.to)) problems.push(...(await join(aggregate, doing)))
   if (problems.length === 0 && remove.length > 0) {
     // AG-2: a listing that others share may be some seconds old, too old to take a host out of something
     const fresh = await attempt(() => listings.aggregates({ fresh: true }))
     if (!fresh.ok) return { problems: [...absent, fresh.failure.words], shown: undefined }
-    for (const aggregate of plan(names, host, fresh.value, options).remove) problems.push(...(await leave(aggregate, host, deps)))
+    for (const aggregate of plan(names, host, fresh.value, options).remove) problems.push(...(await leave(aggregate, doing)))
   }
   const shown = await attempt(() => listings.aggregates({ fresh: problems.length > 0 }))
   return { problems: [...absent, ...problems], shown: shown.ok ? shown.value : undefined }
 }
 
-const join = ({ id }: Aggregate, host: string, deps: Deps): Promise<string[]> =>
-  change(() => deps.cloud.aggregates.addHost(id, host), id, host, true, deps)
+const join = (aggregate: Aggregate, doing: Doing): Promise<string[]> =>
+  change(() => doing.cloud.aggregates.addHost(aggregate.id, doing.host), aggregate, true, doing)
 
-const leave = ({ id }: Aggregate, host: string, deps: Deps): Promise<string[]> =>
-  change(() => deps.cloud.aggregates.removeHost(id, host), id, host, false, deps)
+const leave = (aggregate: Aggregate, doing: Doing): Promise<string[]> =>
+  change(() => doing.cloud.aggregates.removeHost(aggregate.id, doing.host), aggregate, false, doing)
 
 /** The answer goes into the listing. What was refused may be as wanted all the same (AG-6): Nova is asked. */
 async function change(
   run: () => Promise<Aggregate>,
-  id: number,
-  host: string,
+  { id, name }: Aggregate,
   isMember: boolean,
-  { listings }: Deps
+  { listings, host, reason, did }: Doing
 ): Promise<string[]> {
   const done = await attempt(run)
   if (done.ok) {
     listings.noteMembership(done.value, host)
+    const [from, to] = isMember ? ['not a member', 'member'] : ['member', 'not a member']
+    did.push({ kind: `aggregate ${name}`, from, to, reason })
     return []
   }
   const now = await attempt(() => listings.aggregates({ fresh: true }))
@@ -101,8 +128,8 @@ async function change(
 }
 
 /** AG-3: only a disabled and empty host changes its zone; when the new one refuses it, it goes back to the old one. */
-async function changeZone(host: string, { from, to }: NonNullable<Plan['rezone']>, deps: Deps): Promise<string[]> {
-  const { cloud, listings } = deps
+async function changeZone({ from, to }: NonNullable<Plan['rezone']>, doing: Doing): Promise<string[]> {
+  const { cloud, listings, host } = doing
   const looked = await attempt(async () => ({
     services: await listings.services({ fresh: true }),
     servers: await cloud.servers.list({ allProjects: true, host, pageSize: 1 })
@@ -111,8 +138,8 @@ async function changeZone(host: string, { from, to }: NonNullable<Plan['rezone']
   const service = looked.value.services.find(service => service.host === host)
   if (service?.status !== 'disabled' || looked.value.servers.length > 0)
     return [`the host is in zone ${from.zone}: it can move to ${to.zone} only when it is disabled and empty`]
-  const out = await leave(from, host, deps)
+  const out = await leave(from, doing)
   if (out.length > 0) return out
-  const into = await join(to, host, deps)
-  return into.length === 0 ? [] : [...into, ...(await join(from, host, deps))]
+  const into = await join(to, doing)
+  return into.length === 0 ? [] : [...into, ...(await join(from, doing))]
 }

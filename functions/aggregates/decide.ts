@@ -1,5 +1,6 @@
 // Which aggregates a host shall be in (spec/hypervisor.md §5), and what is to be done for it. Pure.
 import { conditionSet, findCondition, isFalse, type Verdict } from '../../shared/kube/conditions.ts'
+import { historyAfter, type Action } from '../../shared/openstack/audit.ts'
 import { driftEntries, type Finding } from '../../shared/openstack/drift.ts'
 import type { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import type { HypervisorConditions } from '../../shared/schema/hypervisor-conditions.ts'
@@ -13,6 +14,8 @@ export interface Options {
   /** AG-7: names that are never touched. */
   ignore: readonly RegExp[]
   drift: 'repair' | 'report'
+  /** AG-5: what to do about a wanted aggregate that does not exist. */
+  missing: 'report' | 'create'
 }
 
 export interface Aggregate {
@@ -105,10 +108,12 @@ export interface Outcome {
   aggregates: Aggregate[] | undefined
   problems: string[]
   findings: Finding[]
+  /** What was changed in Nova. */
+  actions: readonly Action[]
 }
 
 export function reflect(hypervisor: Hypervisor, want: NonNullable<Desired>, outcome: Outcome, now: Date, extended: boolean) {
-  const { aggregates, problems, findings } = outcome
+  const { aggregates, problems, findings, actions } = outcome
   const shown = aggregates?.map(({ name, uuid, metadata }) => ({
     name,
     uuid,
@@ -116,11 +121,13 @@ export function reflect(hypervisor: Hypervisor, want: NonNullable<Desired>, outc
   }))
   const verdict = verdictOf(want, problems, aggregates ?? [])
   const drift = driftEntries(hypervisor.status?.drift, ['aggregate'], findings, now)
+  const history = historyAfter(hypervisor.status?.history, manager, actions, now)
   return {
     conditions: conditionSet(hypervisor.status?.conditions, [verdict], now, hypervisor.metadata.generation),
     // what could not be read is told as it was last seen, since leaving it out would delete it
     aggregates: shown ?? hypervisor.status?.aggregates ?? [],
-    ...(extended && drift.length > 0 && { drift })
+    ...(extended && drift.length > 0 && { drift }),
+    ...(extended && history.length > 0 && { history })
   }
 }
 

@@ -9,6 +9,10 @@ const config = Type.Object({
   testAggregate: Type.String({ default: 'tenant_filter_tests', description: 'where a host is while it is tested' }),
   alwaysZone: Type.Boolean({ default: true, description: 'the zone is wanted also without annotation (AG-4)' }),
   ignoreAggregates: Type.Array(Type.String(), { default: [], description: 'regular expressions of names never touched (AG-7)' }),
+  missingAggregates: Type.Enum(['report', 'create'], {
+    default: 'report',
+    description: 'what to do about a wanted aggregate that does not exist (AG-5)'
+  }),
   drift: Type.Enum(['repair', 'report'], { default: 'repair', description: 'what to do with changes by others (AG-7)' })
 })
 
@@ -16,9 +20,10 @@ export default defineFunction({
   name: 'aggregates',
   config,
 
-  async open({ testAggregate, alwaysZone, ignoreAggregates, drift, ...host }, platform): Promise<Deps> {
+  async open({ testAggregate, alwaysZone, ignoreAggregates, missingAggregates, drift, ...host }, platform): Promise<Deps> {
     const ignore = ignoreAggregates.map(pattern => new RegExp(pattern))
-    return { ...(await openHostDeps(manager, host, platform)), options: { testAggregate, alwaysZone, ignore, drift } }
+    const options = { testAggregate, alwaysZone, ignore, drift, missing: missingAggregates }
+    return { ...(await openHostDeps(manager, host, platform)), options }
   },
 
   reactions: hostReactions<Deps>({

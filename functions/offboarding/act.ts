@@ -1,7 +1,8 @@
+import { tellActions } from '../../shared/openstack/audit.ts'
 import { attempt, type Result } from '../../shared/openstack/failure.ts'
 import { isObserved, type HostDeps } from '../../shared/openstack/host-function.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
-import { decide, isDue, isLeaving, reflect, waitOf, type Options, type Remains, type Step } from './decide.ts'
+import { actionsOf, decide, isDue, isLeaving, manager, reflect, waitOf, type Options, type Remains, type Step } from './decide.ts'
 
 export interface Deps extends HostDeps {
   options: Options
@@ -19,6 +20,7 @@ export async function settle(hypervisor: Hypervisor, deps: Deps): Promise<void> 
   if (isObserved(hypervisor, deps)) return observe(hypervisor, step, deps)
   const done = await act(step, deps)
   await write(hypervisor, step, done.ok ? undefined : done.failure.words, deps)
+  if (done.ok) await tellActions(hypervisor, manager, actionsOf(step), deps)
 }
 
 async function write(hypervisor: Hypervisor, step: Step, problem: string | undefined, deps: Deps): Promise<void> {

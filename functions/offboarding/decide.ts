@@ -1,5 +1,6 @@
 // The next step on a host's way out of OpenStack (spec/hypervisor.md §3.5). Pure.
 import { conditionSet, findCondition, isFalse, isTrue, timestamp, type Verdict } from '../../shared/kube/conditions.ts'
+import { historyAfter, type Action } from '../../shared/openstack/audit.ts'
 import { matchHost, namesOf } from '../../shared/openstack/host.ts'
 import type { Hypervisor } from '../../shared/schema/hypervisor.ts'
 
@@ -110,6 +111,7 @@ export function reflect(hypervisor: Hypervisor, step: Step, problem: string | un
   const before = status?.offboarding
   const stage = 'step' in step ? step.step : stages[step.do]
   const waitingFor = step.do === 'wait' ? step.waitingFor : undefined
+  const history = historyAfter(status?.history, manager, problem === undefined ? actionsOf(step) : [], now)
   return {
     conditions: conditionSet(status?.conditions, [verdictOf(step, why, waitingFor)], now, metadata.generation),
     ...(extended && {
@@ -119,9 +121,20 @@ export function reflect(hypervisor: Hypervisor, step: Step, problem: string | un
         step: isOver ? 'Offboarded' : stage,
         ...(waitingFor && { waitingFor }),
         ...(why && { lastError: why })
-      }
+      },
+      ...(history.length > 0 && { history })
     })
   }
+}
+
+/** HV-67: what the step changed, when it could be done. */
+export function actionsOf(step: Step): Action[] {
+  const reason = 'the host leaves OpenStack'
+  if (step.do === 'delete-service') return [{ kind: 'compute service', from: step.id, to: 'deleted', reason }]
+  if (step.do === 'finish') return [{ kind: 'offboarding', to: 'Offboarded', reason: 'service and provider are gone' }]
+  if (step.do !== 'clean-provider') return []
+  const allocations = step.consumers.map(id => ({ kind: `allocations of ${id}`, to: 'deleted', reason }))
+  return [...allocations, { kind: 'resource provider', from: step.id, to: 'deleted', reason }]
 }
 
 const stages = {

@@ -1,10 +1,11 @@
+import { tellActions } from '../../shared/openstack/audit.ts'
 import { attempt, failureOf } from '../../shared/openstack/failure.ts'
 import { isObserved, type HostDeps } from '../../shared/openstack/host-function.ts'
 import { matchHost, namesOf } from '../../shared/openstack/host.ts'
 import { tellDrift } from '../../shared/openstack/tell-drift.ts'
 import type { Cloud } from '../../shared/openstack/connect.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
-import { decide, stageOf, type NovaHost, type Options, type Seen, type Step, type TestServer } from './decide.ts'
+import { decide, manager, stageOf, type NovaHost, type Options, type Seen, type Step, type TestServer } from './decide.ts'
 import { orderServer, type TestOptions } from './order-server.ts'
 import { reflect, type Outcome } from './reflect.ts'
 import { consoleLines, namesToFind } from './smoke-test.ts'
@@ -37,9 +38,10 @@ function outage(hypervisor: Hypervisor, words: string): Step {
 async function write(hypervisor: Hypervisor, step: Step, outcome: Outcome, deps: Deps): Promise<void> {
   const { options, extended, clock } = deps
   const haSkipped = !hypervisor.spec.highAvailability || options.haMode === 'off' || options.haMode === 'observe'
-  const status = reflect(hypervisor, step, outcome, clock(), { ...options, extended, haSkipped })
+  const { status, actions } = reflect(hypervisor, step, outcome, clock(), { ...options, extended, haSkipped })
   await deps.kube.applyStatus(Hypervisor, { metadata: { name: hypervisor.metadata.name }, status }, { live: hypervisor })
   await tellDrift(hypervisor, ('drift' in status && status.drift ? status.drift : []).flatMap(asNews(hypervisor)), deps)
+  await tellActions(hypervisor, manager, actions, deps)
 }
 
 type Drift = NonNullable<NonNullable<Hypervisor['status']>['drift']>[number]

@@ -1,8 +1,10 @@
 // What the status tells of a host's way into OpenStack. Pure.
 import { conditionSet, findCondition, timestamp, type Verdict } from '../../shared/kube/conditions.ts'
+import { historyAfter } from '../../shared/openstack/audit.ts'
 import { driftEntries, type Finding } from '../../shared/openstack/drift.ts'
 import type { Hypervisor } from '../../shared/schema/hypervisor.ts'
-import { circumstances, type NovaHost, type Options, type Step } from './decide.ts'
+import { actionsOf } from './actions.ts'
+import { circumstances, manager, type NovaHost, type Options, type Step } from './decide.ts'
 import { budgetEntry, failuresOf, testsOf, type Test, type TestStep } from './smoke-test.ts'
 
 type Status = NonNullable<Hypervisor['status']>
@@ -28,15 +30,19 @@ export function reflect(
   const verdicts: Verdict[] = reached ? [{ type: 'Onboarding', ...reached }] : []
   const host = 'host' in step ? step.host : undefined
   const drift = driftEntries(status?.drift, ['ids'], findingsOf(hypervisor, step), now)
-  return {
+  const actions = actionsOf(hypervisor, step, outcome.problem, reached)
+  const history = historyAfter(status?.history, manager, actions, now)
+  const told = {
     ...idsOf(status, host),
     conditions: conditionSet(status?.conditions, verdicts, now, metadata.generation),
     ...(options.extended && {
       ...namesOf(status, host),
       onboarding: workflowOf(hypervisor, step, outcome, reached, now, options),
-      ...(drift.length > 0 && { drift })
+      ...(drift.length > 0 && { drift }),
+      ...(history.length > 0 && { history })
     })
   }
+  return { status: told, actions }
 }
 
 /** The condition after the step; a step that could not be done leaves it where it was. */

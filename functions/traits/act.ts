@@ -1,9 +1,11 @@
 import { OpenStackError } from 'openstack-sdk-lite'
+import { tellActions } from '../../shared/openstack/audit.ts'
 import { attempt, failureOf } from '../../shared/openstack/failure.ts'
 import { isObserved, type HostDeps } from '../../shared/openstack/host-function.ts'
 import { tellDrift } from '../../shared/openstack/tell-drift.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import {
+  actionsOf,
   changeOf,
   driftIn,
   intended,
@@ -11,30 +13,35 @@ import {
   isEligible,
   isSettled,
   managedAfter,
+  manager,
   reflect,
   wantedOf,
   type Outcome,
   type Wanted
 } from './decide.ts'
+import type { FactRule } from './facts.ts'
 import { syncTraits } from './sync.ts'
 
 export interface Deps extends HostDeps {
   drift: 'repair' | 'report'
+  /** AG-14 */
+  facts: readonly FactRule[]
 }
 
 export async function settle(hypervisor: Hypervisor, deps: Deps): Promise<void> {
   if (!isEligible(hypervisor)) return
   const outcome = await pursue(hypervisor, deps)
-  const { conditions, traits, managedTraits, drift } = reflect(hypervisor, outcome, deps.clock(), deps.extended)
-  const own = { conditions, traits, ...(managedTraits && { managedTraits }) }
+  const { conditions, traits, managedTraits, drift, history } = reflect(hypervisor, outcome, deps.clock(), deps.extended)
+  const own = { conditions, traits, ...(managedTraits && { managedTraits }), ...(history && { history }) }
   const status = { ...(!isObserved(hypervisor, deps) && own), ...(drift && { drift }) } // HV-8: another operator's conditions stay its own
   await deps.kube.applyStatus(Hypervisor, { metadata: { name: hypervisor.metadata.name }, status }, { live: hypervisor })
   await tellDrift(hypervisor, outcome.findings, deps)
+  await tellActions(hypervisor, manager, outcome.actions, deps)
 }
 
 async function pursue(hypervisor: Hypervisor, deps: Deps): Promise<Outcome> {
-  const wanted = wantedOf(hypervisor)
-  const nothing = { traits: undefined, managed: wanted.managed, problems: [], missingProvider: false, findings: [] }
+  const wanted = wantedOf(hypervisor, deps.facts)
+  const nothing = { traits: undefined, managed: wanted.managed, problems: [], missingProvider: false, findings: [], actions: [] }
   try {
     return await sync(hypervisor, wanted, deps)
   } catch (err) {
@@ -55,10 +62,12 @@ async function sync(hypervisor: Hypervisor, given: Wanted, deps: Deps): Promise<
   if (observed || (deps.drift === 'report' && found.length > 0)) {
     const findings = observed ? intended(change) : driftIn(hypervisor, change, 'reported')
     const left = findings.map(({ name, actual }) => `${name}: ${actual}, left so`)
-    return { traits: first.traits, managed: wanted.managed, problems: [...problems, ...left], missingProvider: false, findings }
+    const told = { managed: wanted.managed, problems: [...problems, ...left], findings, actions: [] }
+    return { traits: first.traits, missingProvider: false, ...told }
   }
   const written = await syncTraits(provider, wanted, deps.cloud, undefined, first)
-  return { traits: written.traits, managed: managedAfter(wanted, change.add), problems, missingProvider: false, findings: found }
+  const managed = managedAfter(wanted, change.add)
+  return { traits: written.traits, managed, problems, missingProvider: false, findings: found, actions: actionsOf(change) }
 }
 
 /** AG-10: a trait outside CUSTOM_ is used only if Placement knows it; asked only when one is to be added. */
@@ -75,9 +84,10 @@ async function knownOf(wanted: Wanted, present: readonly string[], { cloud }: De
 }
 
 /** Hosts that want the same traits are asked for together: one call for each such group tells whose provider has them all. */
-export async function differing(hypervisors: readonly Hypervisor[], { cloud }: Deps): Promise<readonly Hypervisor[]> {
+export async function differing(hypervisors: readonly Hypervisor[], { cloud, facts }: Deps): Promise<readonly Hypervisor[]> {
   const eligible = hypervisors.filter(isEligible)
-  const groups = Map.groupBy(eligible.filter(isSettled), hypervisor => wantedOf(hypervisor).traits.join(','))
+  const settled = eligible.filter(hypervisor => isSettled(hypervisor, facts))
+  const groups = Map.groupBy(settled, hypervisor => wantedOf(hypervisor, facts).traits.join(','))
   const fine = new Set<Hypervisor>()
   for (const [key, members] of groups) {
     const having = await attempt(() => cloud.resourceProviders.having(key === '' ? [] : key.split(',')))

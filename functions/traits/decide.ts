@@ -1,7 +1,9 @@
 // Which traits a host's resource provider shall have (spec/hypervisor.md §5). Pure.
 import { conditionSet, findCondition, type Verdict } from '../../shared/kube/conditions.ts'
+import { historyAfter, type Action } from '../../shared/openstack/audit.ts'
 import { driftEntries, type Finding } from '../../shared/openstack/drift.ts'
 import type { Hypervisor } from '../../shared/schema/hypervisor.ts'
+import { factTraits, type FactRule } from './facts.ts'
 
 export const manager = 'drover-traits'
 
@@ -27,8 +29,9 @@ export interface Wanted {
   managed: string[]
 }
 
-export function wantedOf({ spec, status }: Hypervisor): Wanted {
-  const all = unique(spec.customTraits ?? [])
+export function wantedOf(hypervisor: Hypervisor, facts: readonly FactRule[] = []): Wanted {
+  const { spec, status } = hypervisor
+  const all = unique([...(spec.customTraits ?? []), ...factTraits(hypervisor, facts)])
   const isUsable = (trait: string): boolean => !isCustom(trait) || (custom.test(trait) && trait.length <= longest)
   const managed = status?.managedTraits ?? (status?.traits ?? []).filter(isCustom) // adoption
   return { traits: all.filter(isUsable), unusable: all.filter(trait => !isUsable(trait)), managed }
@@ -69,6 +72,12 @@ export const intended = ({ add, remove }: Change): Finding[] => [
   ...remove.map((name): Finding => ({ kind: 'trait', name, expected: 'absent', actual: 'present', action: 'reported' }))
 ]
 
+/** HV-67 */
+export const actionsOf = ({ add, remove }: Change): Action[] => [
+  ...add.map(name => ({ kind: `trait ${name}`, from: 'absent', to: 'present', reason: 'it is wanted' })),
+  ...remove.map(name => ({ kind: `trait ${name}`, from: 'present', to: 'absent', reason: 'it is wanted no more' }))
+]
+
 export interface Outcome {
   /** As Placement has them now; undefined when they could not be read. */
   traits: readonly string[] | undefined
@@ -76,15 +85,22 @@ export interface Outcome {
   problems: readonly string[]
   missingProvider: boolean
   findings: readonly Finding[]
+  /** What was changed in Placement. */
+  actions: readonly Action[]
 }
 
 export function reflect(hypervisor: Hypervisor, outcome: Outcome, now: Date, extended: boolean) {
   const { status, metadata } = hypervisor
   const drift = driftEntries(status?.drift, ['trait'], outcome.findings, now)
+  const history = historyAfter(status?.history, manager, outcome.actions, now)
   return {
     conditions: conditionSet(status?.conditions, [verdictOf(outcome)], now, metadata.generation),
     traits: outcome.traits ? unique(outcome.traits) : (status?.traits ?? []),
-    ...(extended && { managedTraits: unique(outcome.managed), ...(drift.length > 0 && { drift }) })
+    ...(extended && {
+      managedTraits: unique(outcome.managed),
+      ...(drift.length > 0 && { drift }),
+      ...(history.length > 0 && { history })
+    })
   }
 }
 
@@ -101,9 +117,9 @@ export const isOpen = (hypervisor: Hypervisor): boolean =>
   isEligible(hypervisor) && findCondition(hypervisor, 'TraitsUpdated')?.status !== 'True'
 
 /** Whether a listing of the providers that have all wanted traits is enough to know that nothing is to be done. */
-export function isSettled(hypervisor: Hypervisor): boolean {
+export function isSettled(hypervisor: Hypervisor, facts: readonly FactRule[] = []): boolean {
   const done = findCondition(hypervisor, 'TraitsUpdated')
-  const { traits, unusable, managed } = wantedOf(hypervisor)
+  const { traits, unusable, managed } = wantedOf(hypervisor, facts)
   return (
     done?.status === 'True' &&
     done.observedGeneration === hypervisor.metadata.generation &&

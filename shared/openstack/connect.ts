@@ -23,6 +23,9 @@ export async function openCloud(
   return cloud
 }
 
+const changes = ({ method, service }: Pick<CallReport, 'method' | 'service'>): boolean =>
+  method !== 'GET' && service !== 'identity'
+
 async function optionsOf(config: OpenStackConfig): Promise<ConnectOptions> {
   const { osClientConfigFile, osClientSecureFile, osCloud } = config
   if (osClientConfigFile === undefined) return fromEnv(toEnv(config))
@@ -30,16 +33,11 @@ async function optionsOf(config: OpenStackConfig): Promise<ConnectOptions> {
   return fromCloudsYaml(await readFile(osClientConfigFile, 'utf8'), osCloud, secure)
 }
 
-/** What a service refuses may be expected (a conflict, a host not there yet): the caller judges, so it is no more than information here. */
+/**
+ * What changes something is always told, with its ids (HV-67). What a service refuses may be expected (a conflict, a host not there yet):
+ * the caller judges, so it is no more than information here.
+ */
 function tell(log: Platform['log'], { error, ...report }: CallReport): void {
-  if (error === undefined) log.debug(report, 'asked OpenStack')
+  if (error === undefined) log[changes(report) ? 'info' : 'debug'](report, 'asked OpenStack')
   else log.info({ ...report, code: error.code, words: error.message }, 'OpenStack did not do as asked')
-}
-
-/** HV-67: the id under which the services log what they did on behalf of an event. */
-export function requestIdOf(traceparent: string | undefined): { globalRequestId?: string } {
-  const id = traceparent?.slice(3, 35)
-  if (id === undefined || !/^[0-9a-f]{32}$/.test(id)) return {}
-  const uuid = id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
-  return { globalRequestId: `req-${uuid}` }
 }

@@ -5,12 +5,13 @@ import { hypervisorChanged } from '../events/objects.ts'
 import type { Kube } from '../kube/connect.ts'
 import { Duration } from '../runtime/config.ts'
 import { settleAll } from '../runtime/settle-all.ts'
-import { on, type Change, type Platform, type Reaction, type Received } from '../runtime/function.ts'
+import { on, type Call, type Change, type Platform, type Reaction, type Received } from '../runtime/function.ts'
 import { Hypervisor } from '../schema/hypervisor.ts'
 import { OpenStackConfig, openStackFields } from './config.ts'
 import type { Cloud } from './connect.ts'
 import { createListings, type Listings } from './listings.ts'
 import { driftMetric } from './metrics.ts'
+import { requestIdOf } from './request-id.ts'
 
 export const hostFields = {
   kubeconfig: Type.Optional(Type.String({ description: 'path of a kubeconfig; left out inside a cluster' })),
@@ -63,17 +64,26 @@ export interface HostFunction<Deps> {
 
 export function hostReactions<Deps extends HostDeps>(fn: HostFunction<Deps>): Reaction<Deps>[] {
   return [
-    on(hypervisorChanged, { key: hostOf, changed: fn.changed }, async (event, deps: Deps) => {
+    on(hypervisorChanged, { key: hostOf, changed: fn.changed }, async (event, opened: Deps, call) => {
+      const deps = onBehalfOf(call, opened)
       const hypervisor = await deps.kube.find(Hypervisor, hostOf(event))
       if (hypervisor) await fn.settle(whole(hypervisor), deps)
     }),
-    on(tick, { key: () => 'tick' }, async ({ data }, deps: Deps) => {
+    on(tick, { key: () => 'tick' }, async ({ data }, opened: Deps, call) => {
+      const deps = onBehalfOf(call, opened)
       const all = (await deps.kube.list(Hypervisor)).items.map(whole)
       const open = all.filter(hypervisor => fn.isOpen(hypervisor, deps))
       const due = data.tick === 'fast' ? open : fn.differing ? await fn.differing(all, deps) : all
       await settleAll(due, hypervisor => fn.settle(hypervisor, deps))
     })
   ]
+}
+
+/** HV-67: OpenStack's services log the event's trace, and so do we. Shared listings are asked for on nobody's behalf. */
+export function onBehalfOf<Deps extends HostDeps & { testCloud?: Cloud }>({ traceparent, log }: Call, deps: Deps): Deps {
+  const context = requestIdOf(traceparent)
+  const bound = (cloud: Cloud): Cloud => (context.globalRequestId === undefined ? cloud : { ...cloud, ...cloud.with(context) })
+  return { ...deps, log, cloud: bound(deps.cloud), ...(deps.testCloud && { testCloud: bound(deps.testCloud) }) }
 }
 
 export const hostOf = ({ partitionkey, data }: Received<{ name: string }>): string => partitionkey ?? data.name

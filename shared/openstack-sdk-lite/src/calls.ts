@@ -27,6 +27,7 @@ export const calls: readonly Call<string, unknown>[] = [
   actions.consoleOutput,
   servers.deleteServer,
   aggregates.listAggregates,
+  aggregates.createAggregate,
   aggregates.addHost,
   aggregates.removeHost,
   servers.listServers,

@@ -11,7 +11,7 @@ import {
 import type { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import { condition, hypervisor, now } from '../host-life/fixtures.ts'
 
-const options: Options = { testAggregate: 'tests', alwaysZone: true, ignore: [], drift: 'repair' }
+const options: Options = { testAggregate: 'tests', alwaysZone: true, ignore: [], drift: 'repair', missing: 'report' }
 const onboarding = (reason: string, status: 'True' | 'False' = 'True') => condition('Onboarding', status, reason)
 const host = (spec: Partial<Hypervisor['spec']>, ...conditions: ReturnType<typeof condition>[]) =>
   hypervisor(spec, { conditions })
@@ -157,7 +157,7 @@ void t.test('reflect: a failure is told and what was known is kept', async t => 
   const status = reflect(
     given,
     { reason: 'Succeeded', names: [] },
-    { aggregates: undefined, problems: ['Nova is away'], findings: [] },
+    { aggregates: undefined, problems: ['Nova is away'], findings: [], actions: [] },
     now,
     true
   )

@@ -5,6 +5,7 @@ import offboarding from '../../../functions/offboarding/handler.ts'
 import onboarding from '../../../functions/onboarding/handler.ts'
 import traits from '../../../functions/traits/handler.ts'
 import { connect as connectKube } from '../../../shared/kube/index.ts'
+import { Event } from '../../../shared/kube/kinds.ts'
 import type { FakeOpenStack } from '../../../shared/local/openstack/index.ts'
 import { settleAll } from '../../../shared/runtime/settle-all.ts'
 import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
@@ -132,6 +133,52 @@ t.test('AG-5: an aggregate that does not exist: named, and the test aggregate is
   await running.tick('fast', 'onboarding')
   t.match(await conditionOf('wanting', 'Onboarding'), { status: 'False', reason: 'Succeeded' })
   t.same(memberships('wanting').sort(), ['general', 'no-such', 'nor-this', 'z1'])
+})
+
+t.test('AG-5: the policy may have it made; an aggregate of the name of the zone is that zone', async t => {
+  const making = await run(t, api, [aggregates], { ...env, ...quick, MISSING_AGGREGATES: 'create' })
+  fake.addHost({ name: 'maker' })
+  await make('maker', { aggregates: ['made-here'] }, onboarded('maker'), 'z-new')
+  t.equal(await making.hypervisorChanged('aggregates', 'maker'), 204)
+  t.match(await conditionOf('maker', 'AggregatesUpdated'), { status: 'True', reason: 'Succeeded' })
+  t.same(memberships('maker').sort(), ['made-here', 'z-new'])
+  const made = (name: string) => fake.world.aggregates.filter(aggregate => aggregate.name === name)
+  t.match(made('z-new'), [{ metadata: { availability_zone: 'z-new' } }])
+  t.same(made('made-here')[0]?.metadata, {})
+  t.equal(made('made-here').length, 1)
+})
+
+t.test('HV-67: one trace from the event to the calls, and every change on the record', async t => {
+  fake.addHost({ name: 'traced', status: 'disabled', disabledReason: 'drover: new' })
+  await make('traced', { aggregates: ['general'], customTraits: ['CUSTOM_TRACED'] })
+  const trace = '0af7651916cd43dd8448eb211c80319c'
+  const traced = async (fn: string): Promise<number> =>
+    running.post(
+      fn,
+      'sap.cloud.kvm.hypervisor.changed.v1',
+      { apiVersion: 'kvm.cloud.sap/v1', kind: 'Hypervisor', name: 'traced' },
+      { partitionkey: 'traced', traceparent: `00-${trace}-b7ad6b7169203331-01` }
+    )
+  fake.forget()
+  for (let pass = 0; pass < 12 && (await conditionOf('traced', 'Onboarding'))?.status !== 'False'; pass++)
+    for (const { name: fn } of functions) t.equal(await traced(fn), 204)
+  const changes = fake.requests.filter(({ method, service }) => method !== 'GET' && service !== 'identity')
+  t.ok(changes.length >= 5)
+  t.same([...new Set(changes.map(({ globalRequestId }) => globalRequestId))], ['req-0af76519-16cd-43dd-8448-eb211c80319c'])
+  const { history = [] } = (await stored('traced')).status ?? {}
+  const told = new Set(history.map(({ kind, from, to, actor }) => `${actor}: ${kind}: ${from} → ${to}`))
+  for (const line of [
+    'drover-onboarding: compute service: disabled → enabled',
+    'drover-onboarding: onboarding: Handover → Succeeded',
+    'drover-aggregates: aggregate general: not a member → member',
+    'drover-aggregates: aggregate tenant_filter_tests: member → not a member',
+    'drover-traits: trait CUSTOM_TRACED: absent → present'
+  ])
+    t.ok(told.has(line), line)
+  t.ok(history.length <= 20)
+  const { items } = await admin.list(Event, { namespace: 'default' })
+  const notes = items.filter(({ regarding }) => regarding?.name === 'traced').map(({ note }) => note)
+  t.ok(notes.includes('compute service: disabled → enabled (the host is to be tested)'))
 })
 
 t.test('HV-36, HV-39: a test server in ERROR; after the last attempt no more are made', async t => {

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { changeOf, driftIn, isEligible, isSettled, managedAfter, reflect, wantedOf } from '../../../functions/traits/decide.ts'
+import { factTraits, parseFactRule } from '../../../functions/traits/facts.ts'
 import { condition, hypervisor, now } from '../host-life/fixtures.ts'
 
 const done = condition('Onboarding', 'False')
@@ -39,8 +40,28 @@ void t.test('AG-9, AG-11: as sets, and what others put there stays', async t => 
   t.same(managedAfter({ traits: ['CUSTOM_A', 'HW_A', 'HW_B'], unusable: [], managed: [] }, ['HW_B']), ['CUSTOM_A', 'HW_B'])
 })
 
+void t.test('AG-14: a trait that follows a fact', async t => {
+  const rules = [
+    'CUSTOM_DEGRADED_NETWORK=NetworkHealthy:False/NetworkDegraded',
+    'CUSTOM_NO_CERT=TLSCertificateInstalled:False'
+  ].map(parseFactRule)
+  const network = (status: 'True' | 'False' | 'Unknown', reason: string, managedTraits: string[] = []) =>
+    hypervisor({ customTraits: ['CUSTOM_A'] }, { conditions: [done, condition('NetworkHealthy', status, reason)], managedTraits })
+  t.same(wantedOf(network('False', 'NetworkDegraded'), rules).traits, ['CUSTOM_A', 'CUSTOM_DEGRADED_NETWORK'])
+  t.same(wantedOf(network('False', 'NetworkDown'), rules).traits, ['CUSTOM_A'], 'another reason')
+  t.same(wantedOf(network('False', 'NetworkDegraded')).traits, ['CUSTOM_A'], 'no policy, no trait')
+  const recovered = wantedOf(network('True', 'AllHealthy', ['CUSTOM_A', 'CUSTOM_DEGRADED_NETWORK']), rules)
+  t.same(changeOf(recovered, ['CUSTOM_A', 'CUSTOM_DEGRADED_NETWORK']).remove, ['CUSTOM_DEGRADED_NETWORK'], 'taken away again')
+  t.same(factTraits(network('Unknown', 'AgentSilent'), rules), [], 'nobody knows: nothing changes')
+  t.same(factTraits(network('Unknown', 'AgentSilent', ['CUSTOM_DEGRADED_NETWORK']), rules), ['CUSTOM_DEGRADED_NETWORK'])
+  t.same(factTraits(hypervisor(), rules), [], 'what was never told is no fact')
+  const settled = hypervisor({}, { conditions: [done, well, condition('NetworkHealthy', 'False', 'NetworkDegraded')] })
+  t.equal(isSettled(settled), true)
+  t.equal(isSettled(settled, rules), false, 'the slow tick looks at it too')
+})
+
 void t.test('the condition', async t => {
-  const outcome = { traits: ['B', 'A'], managed: [], problems: [], missingProvider: false, findings: [] }
+  const outcome = { traits: ['B', 'A'], managed: [], problems: [], missingProvider: false, findings: [], actions: [] }
   t.match(reflect(hypervisor(), outcome, now, true), {
     traits: ['A', 'B'],
     managedTraits: [],

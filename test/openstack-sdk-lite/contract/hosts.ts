@@ -51,18 +51,15 @@ export const hosts: Part = async (t, { cloud, target, raw }) => {
     t.same(await cloud.services.list({ host: 'no-such-host' }), [])
   })
 
-  await t.test('C10, C11: aggregates', async t => {
-    const create = async (name: string, zone: string | null): Promise<number> => {
-      const { status, body } = await raw('compute', 'POST', '/os-aggregates', {
-        aggregate: { name, ...(zone && { availability_zone: zone }) }
-      })
-      t.equal(status, 200, `${name} made`)
-      return (body as { aggregate: { id: number } }).aggregate.id
-    }
-    const a = await create('contract-a', 'zone-a')
-    const b = await create('contract-b', 'zone-b')
-    const plain = await create('contract-plain', null)
-    t.match(await raw('compute', 'POST', '/os-aggregates', { aggregate: { name: 'contract-a' } }), { status: 409 })
+  await t.test('C10, C11, C25: aggregates', async t => {
+    const made = await cloud.aggregates.create({ name: 'contract-a', zone: 'zone-a' })
+    t.match(made, { name: 'contract-a', zone: 'zone-a', hosts: [], uuid: /-/ })
+    t.same(made.metadata, { availability_zone: 'zone-a' })
+    const { id: a } = made
+    const { id: b } = await cloud.aggregates.create({ name: 'contract-b', zone: 'zone-b' })
+    const { id: plain, zone } = await cloud.aggregates.create({ name: 'contract-plain' })
+    t.equal(zone, null)
+    await refused(t, 'there is one', cloud.aggregates.create({ name: 'contract-a' }), 409, 'Conflict', /already exists/)
 
     t.match(await cloud.aggregates.addHost(a, one), {
       id: a,

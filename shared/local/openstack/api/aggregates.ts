@@ -25,7 +25,8 @@ export const aggregateRoutes: Route[] = [
       const wanted = objectIn(body, 'aggregate')
       const name = textOf(wanted['name']) ?? ''
       if (world.aggregates.some(aggregate => aggregate.name === name)) throw nova(409, `Aggregate ${name} already exists.`)
-      return { status: 200, body: { aggregate: show(addAggregate(world, name, textOf(wanted['availability_zone']))) } }
+      const { hosts: _hosts, metadata: _metadata, ...made } = show(addAggregate(world, name, textOf(wanted['availability_zone'])))
+      return { status: 200, body: { aggregate: made } } // as Nova does: without both
     }
   },
   {
@@ -100,7 +101,7 @@ function setMetadata(aggregate: AggregateRecord, given: Record<string, unknown>)
   }
 }
 
-const show = ({ id, uuid, name, hosts, metadata, createdMs }: AggregateRecord): object => ({
+const show = ({ id, uuid, name, hosts, metadata, createdMs }: AggregateRecord) => ({
   id,
   uuid,
   name,
