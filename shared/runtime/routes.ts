@@ -27,20 +27,32 @@ interface Exchange {
 
 async function answer<Deps>(route: Route<Deps>, deps: () => Promise<Deps>, log: Logger, exchange: Exchange): Promise<void> {
   const { request, response, stopping } = exchange
-  const gone = new AbortController()
-  const over = new Promise<void>(resolve => response.once('close', resolve)).then(() => gone.abort())
+  const over = new Promise<void>(resolve => response.once('close', resolve))
   try {
     const opened = await deps().catch((cause: unknown) => {
       throw new NotReady(cause instanceof Error ? cause.message : 'unknown')
     })
-    await route(request, response, opened, { log, signal: AbortSignal.any([stopping, gone.signal]) })
+    await route(request, response, opened, {
+      log,
+      // Made when asked for: only streams do, and it costs more than all else here.
+      get signal() {
+        return untilOver(response, stopping)
+      }
+    })
   } catch (err) {
     const notReady = err instanceof NotReady
-    if (!notReady && !gone.signal.aborted) log.error({ err, method: request.method, url: request.url }, 'request failed')
+    if (!notReady && !response.closed) log.error({ err, method: request.method, url: request.url }, 'request failed')
     if (response.headersSent) response.destroy()
     else response.writeHead(notReady ? 503 : 500).end(notReady ? `not ready: ${err.message.slice(0, 400)}\n` : 'failed\n')
   }
   await over
+}
+
+function untilOver(response: ServerResponse, stopping: AbortSignal): AbortSignal {
+  const gone = new AbortController()
+  if (response.closed) gone.abort()
+  else response.once('close', () => gone.abort())
+  return AbortSignal.any([stopping, gone.signal])
 }
 
 class NotReady extends Error {}
