@@ -7,6 +7,7 @@ import type { Kube } from '../../shared/kube/index.ts'
 import { settleAll } from '../../shared/runtime/settle-all.ts'
 import { defineFunction, on, type Platform, type Received } from '../../shared/runtime/function.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
+import { watchPresence, type Presence } from './presence.ts'
 import { Certificate, certificate, type Options } from './render.ts'
 
 const manager = 'drover-certificate'
@@ -28,8 +29,7 @@ interface Deps extends Pick<Platform, 'log'> {
   options: Options
   certificatesFor: 'labelled' | 'requested'
   observe: boolean
-  /** Whether it was said that cert-manager is missing: once is enough. */
-  missing: { told: boolean }
+  presence: Presence
 }
 
 const hostOf = ({ partitionkey, data }: Received<{ name: string }>): string => partitionkey ?? data.name
@@ -49,12 +49,11 @@ async function settle(node: Node, deps: Deps): Promise<void> {
   try {
     const live = await kube.find(Certificate, name, namespace)
     await kube.apply(Certificate, wanted, { ...(live && { live }) })
-    deps.missing.told = false
+    deps.presence.isThere()
   } catch (err) {
     // cert-manager, or the namespace, is not there yet: nothing that sending the event again would help; the tick comes back
     if (!(err instanceof KubeError) || err.code !== 'NotFound') throw err
-    if (!deps.missing.told) log.warn({ err, certificate: name }, 'waiting for cert-manager and its namespace')
-    deps.missing.told = true
+    deps.presence.isMissing(name, err)
   }
 }
 
@@ -68,11 +67,12 @@ export default defineFunction({
   name: 'certificate',
   config,
 
-  async open({ kubeconfig, certificateNamespace, issuer, certificatesFor, observe }, { log, onClose }): Promise<Deps> {
+  async open({ kubeconfig, certificateNamespace, issuer, certificatesFor, observe }, { log, metrics, onClose }): Promise<Deps> {
     const { connect } = await import('../../shared/kube/index.ts')
     const kube = await connect({ manager, log, ...(kubeconfig !== undefined && { kubeconfig }) })
     onClose(() => kube.close())
-    return { kube, log, certificatesFor, observe, missing: { told: false }, options: { namespace: certificateNamespace, issuer } }
+    const options = { namespace: certificateNamespace, issuer }
+    return { kube, log, certificatesFor, observe, presence: watchPresence({ log, metrics }), options }
   },
 
   reactions: [
