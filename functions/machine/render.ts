@@ -97,6 +97,10 @@ function numberBoot(disks: DiskDevice[], interfaces: Interface[], order: Machine
 export function sorted<T>(value: T): T {
   if (Array.isArray(value)) return value.map(sorted) as T
   if (typeof value !== 'object' || value === null) return value
-  const fields = Object.entries(value).filter(([, field]) => field !== undefined)
-  return Object.fromEntries(fields.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, field]) => [name, sorted(field)])) as T
+  const result: Record<string, unknown> = {}
+  for (const name of Object.keys(value).sort()) {
+    const field = (value as Record<string, unknown>)[name]
+    if (field !== undefined) result[name] = sorted(field)
+  }
+  return result as T
 }

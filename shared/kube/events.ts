@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { KubeObject } from '../schema/kind.ts'
-import { KubeError } from './errors.ts'
+import { KubeError, type KubeErrorCode } from './errors.ts'
 import { Event } from './kinds.ts'
 import { microTime } from './micro-time.ts'
 import { find } from './read.ts'
@@ -45,11 +45,21 @@ export async function tell(
 
   for (let race = 1; ; race++) {
     try {
-      const earlier = await find(transport, Event, eventName, namespace)
-      await (earlier ? countOn(earlier) : create(transport, manager, Event, first()))
-      return
+      return await tellOrCount()
     } catch (error) {
       if (!isRace(error, eventName) || race === races) throw error
+    }
+  }
+
+  /** Most are told once, so that is tried first. */
+  async function tellOrCount(): Promise<void> {
+    try {
+      await create(transport, manager, Event, first())
+    } catch (error) {
+      if (!isCode(error, 'AlreadyExists')) throw error
+      const earlier = await find(transport, Event, eventName, namespace)
+      if (!earlier) throw error // forgotten just now
+      await countOn(earlier)
     }
   }
 
@@ -83,9 +93,8 @@ export async function tell(
   }
 }
 
-/** Told or counted by somebody else at the same time, or forgotten by the server just now. */
+const isCode = (error: unknown, code: KubeErrorCode): error is KubeError => error instanceof KubeError && error.code === code
+
+/** Counted by somebody else at the same time, or forgotten by the server just now. */
 const isRace = (error: unknown, eventName: string): boolean =>
-  error instanceof KubeError &&
-  (error.code === 'Conflict' ||
-    error.code === 'AlreadyExists' ||
-    (error.code === 'NotFound' && error.details?.name === eventName))
+  isCode(error, 'Conflict') || isCode(error, 'AlreadyExists') || (isCode(error, 'NotFound') && error.details?.name === eventName)
