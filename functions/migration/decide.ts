@@ -95,7 +95,9 @@ export function afterSample(before: Status | undefined, sample: Sample): Status 
     ...(typeof type === 'string' && { type }),
     ...(typeof operation === 'string' && { operation }),
     ...(typeof errMsg === 'string' && { errMsg }),
-    ...(result === undefined ? { phase: phase === 'PostCopy' ? 'PostCopy' : 'Running' } : endOf(result, before, late, at))
+    ...(result === undefined
+      ? { phase: String(phase).startsWith('PostCopy') ? 'PostCopy' : 'Running' }
+      : endOf(result, before, late, at))
   }
 }
 

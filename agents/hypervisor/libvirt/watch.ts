@@ -40,6 +40,7 @@ const ahead = 100
 export async function* watch(options: WatchOptions): AsyncGenerator<Fact> {
   const { uri, mayConnect, signal, log } = options
   const channel = new Channel<Fact>()
+  const moving = new Set<string>()
   const dial = async () => {
     await mayConnect(signal)
     return connect(uri, { signal })
@@ -51,7 +52,7 @@ export async function* watch(options: WatchOptions): AsyncGenerator<Fact> {
     }
     // whatever a connection fails by may pass: a certificate is renewed, a rule is changed
     for await (const virt of reconnecting(dial, { signal, onFailure, shouldRetry: () => true }))
-      await session(virt, options, channel)
+      await session(virt, options, channel, moving)
   }
   sessions().then(
     () => channel.end(),
@@ -60,12 +61,12 @@ export async function* watch(options: WatchOptions): AsyncGenerator<Fact> {
   yield* channel
 }
 
-async function session(virt: Libvirt, options: WatchOptions, channel: Channel<Fact>): Promise<void> {
+async function session(virt: Libvirt, options: WatchOptions, channel: Channel<Fact>, moving: Set<string>): Promise<void> {
   const { nextEpoch, signal, log, clock, onLook, fullCheckMs, sampleMs } = options
   const epoch = nextEpoch()
   const tell = (fact: Fact) => channel.push(fact)
   const logDomain = (err: Error, domain: Domain) => log.warn({ err, domain: domain.uuid }, 'a domain could not be read')
-  const moves = new Moves({ virt, epoch, clock, tell, log: logDomain, ...(sampleMs && { intervalMs: sampleMs }) })
+  const moves = new Moves({ virt, epoch, clock, tell, open: moving, log: logDomain, ...(sampleMs && { intervalMs: sampleMs }) })
   const reader = domainReader(virt, epoch, tell, logDomain)
   const stop = () => void virt.close()
   signal.addEventListener('abort', stop)
@@ -88,7 +89,7 @@ async function session(virt: Libvirt, options: WatchOptions, channel: Channel<Fa
           touch(told.domain)
           tell({ kind: 'event', epoch, at: clock(), event: told })
           moves.see(told)
-          if (mayChange(told)) reader(told.domain)
+          if (mayChange(told)) reader.read(told.domain)
         }
         await channel.room(ahead) // the queue behind it is bounded, and says so when it overflows
       }
@@ -101,6 +102,7 @@ async function session(virt: Libvirt, options: WatchOptions, channel: Channel<Fa
     if (!signal.aborted) tell({ kind: 'lost', epoch, message: err.message })
   } finally {
     moves.close()
+    reader.close()
     signal.removeEventListener('abort', stop)
   }
 }
@@ -141,22 +143,43 @@ function lister(virt: Libvirt, epoch: number, tell: (fact: Fact) => void, log: (
   }
 }
 
+/** Waits before the reads that follow one which found a domain off: a transient one is there for a moment after its end, and nothing tells then. */
+const settleMs = [100, 500, 2000, 10_000]
+
 /** Reads a domain after its event, one read at a time for each: a later event makes it read once more, so the last word is the newest. */
 function domainReader(virt: Libvirt, epoch: number, tell: (fact: Fact) => void, log: (err: Error, domain: Domain) => void) {
   const busy = new Map<string, boolean>()
-  const run = async (domain: Domain): Promise<void> => {
+  const later = new Map<string, NodeJS.Timeout>()
+  let closed = false
+  const run = async (domain: Domain, turn: number): Promise<void> => {
+    let read: DomainRead | undefined
     do {
       busy.set(domain.uuid, false)
-      const read = await readDomain(virt, domain, err => log(err, domain))
+      read = await readDomain(virt, domain, err => log(err, domain))
       if (busy.get(domain.uuid) === false) tell({ kind: 'domain', epoch, id: domain.uuid, read })
     } while (busy.get(domain.uuid) === true)
     busy.delete(domain.uuid)
+    const delay = settleMs[turn]
+    if ((read?.state === 'off' || read?.state === 'unknown') && delay !== undefined && !closed)
+      later.set(
+        domain.uuid,
+        setTimeout(() => start(domain, turn + 1), delay)
+      )
   }
-  return (domain: Domain): void => {
+  const start = (domain: Domain, turn = 0): void => {
+    clearTimeout(later.get(domain.uuid))
+    later.delete(domain.uuid)
     if (busy.has(domain.uuid)) return void busy.set(domain.uuid, true)
-    run(domain).catch(err => {
+    run(domain, turn).catch(err => {
       busy.delete(domain.uuid) // the connection is gone: the next one lists everything
       if (!(err instanceof LibvirtError)) throw err
     })
+  }
+  return {
+    read: (domain: Domain): void => start(domain),
+    close: (): void => {
+      closed = true
+      for (const timer of later.values()) clearTimeout(timer)
+    }
   }
 }

@@ -85,6 +85,16 @@ export async function hostRoot(
   return root
 }
 
+/** Of an API server that is not there: the agent lives without one. */
+export async function kubeconfigOfNobody(folder: string): Promise<string> {
+  const file = join(folder, 'kubeconfig')
+  const [cluster, user] = [{ server: 'https://127.0.0.1:1' }, { token: 'none' }]
+  const contexts = [{ name: 'c', context: { cluster: 'c', user: 'u' } }]
+  const content = { clusters: [{ name: 'c', cluster }], users: [{ name: 'u', user }], contexts, 'current-context': 'c' }
+  await writeFile(file, JSON.stringify(content))
+  return file
+}
+
 export async function agent(t: Teardown, env: Record<string, string>): Promise<Running & { lines: Record<string, any>[] }> {
   const lines: Record<string, any>[] = []
   const running = await startAgent(hypervisorAgent, {

@@ -1,11 +1,11 @@
 // NA-9: libvirtd is killed and started again fifty times under a hundred domains, and not one of them is ever told to be gone.
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { connect as connectLibvirt, procedures } from 'node-libvirt'
 import t from 'tap'
 import { eventually } from '../../servers/eventually.ts'
 import { startLibvirt } from '../../servers/libvirt.ts'
-import { agent, broker, hostRoot } from './harness.ts'
+import { agent, broker, hostRoot, kubeconfigOfNobody } from './harness.ts'
 
 t.setTimeout(120_000)
 const [domains, kills] = [100, 50]
@@ -20,16 +20,9 @@ await virt.close()
 
 const sink = await broker(t)
 const root = await hostRoot(t)
-const kubeconfig = join(root, 'kubeconfig') // of an API server that is not there: the agent lives without one
-const [cluster, user] = [{ server: 'https://127.0.0.1:1' }, { token: 'none' }]
-const contexts = [{ name: 'c', context: { cluster: 'c', user: 'u' } }]
-await writeFile(
-  kubeconfig,
-  JSON.stringify({ clusters: [{ name: 'c', cluster }], users: [{ name: 'u', user }], contexts, 'current-context': 'c' })
-)
 await agent(t, {
   NODE_NAME: 'restarts',
-  KUBECONFIG: kubeconfig,
+  KUBECONFIG: await kubeconfigOfNobody(root),
   K_SINK: sink.url,
   LIBVIRT_URI: node.uri,
   HOST_ROOT: root,
