@@ -4,6 +4,7 @@ import { OpenStackError } from 'openstack-sdk-lite'
 import { disabledReason, mayEnable } from '../../shared/openstack/compute-service.ts'
 import type { Listings } from '../../shared/openstack/listings.ts'
 import { atMost } from './at-most.ts'
+import { roomFor } from './capacity.ts'
 import { manager } from './decide.ts'
 import type { Step } from './step.ts'
 import { refusalOf } from './failure.ts'
@@ -135,17 +136,7 @@ async function begin({ host, hypervisor }: Seen, { start, read, fresh }: Chosen,
 }
 
 /** P11, before a server without a place troubles the scheduler again. When Placement cannot say, Nova is asked. */
-async function hasRoom({ flavor }: Server, own: string | undefined, { allocationCandidates }: Cloud): Promise<boolean> {
-  if (!flavor) return true
-  const required = Object.entries(flavor.extraSpecs).flatMap(([key, value]) =>
-    key.startsWith('trait:') && value === 'required' ? [key.slice(6)] : []
-  )
-  try {
-    const resources = { VCPU: flavor.vcpus, MEMORY_MB: flavor.ramMiB }
-    const found = await allocationCandidates.list({ resources, required, forbidden: ['COMPUTE_STATUS_DISABLED'], limit: 5 })
-    return found.some(({ provider }) => provider !== own)
-  } catch (err) {
-    if (err instanceof OpenStackError) return true
-    throw err
-  }
+async function hasRoom({ flavor }: Server, own: string | undefined, cloud: Cloud): Promise<boolean> {
+  const room = flavor && (await roomFor(flavor, cloud))
+  return !room || room.some(provider => provider !== own)
 }

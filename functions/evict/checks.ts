@@ -1,4 +1,5 @@
 // What must hold before the first move, each answer with its reason (EV-3). Pure.
+import type { Judged } from './judge.ts'
 import type { Check, Options, Seen } from './seen.ts'
 
 export interface Preflight {
@@ -12,7 +13,15 @@ const warn = (check: string, message: string): Check => ({ check, result: 'Warn'
 const fail = (check: string, message: string): Check => ({ check, result: 'Fail', message })
 
 export function preflight(seen: Seen, nowMs: number, options: Options): Preflight {
-  const checks = [ids(seen), turn(seen), disabled(seen), alive(seen, nowMs, options), inventory(seen), targets(seen)]
+  const checks = [
+    ids(seen),
+    turn(seen),
+    disabled(seen),
+    alive(seen, nowMs, options),
+    inventory(seen),
+    targets(seen),
+    ...capacity(seen)
+  ]
   const blocking = checks.find(({ result }) => result === 'Fail')
   return { checks, ...(blocking && { blocking }) }
 }
@@ -79,3 +88,31 @@ function targets({ targets }: Seen): Check {
     ? pass('targets', `Enabled, up and in the zone: ${targets.slice(0, 10).join(', ')}${targets.length > 10 ? ' …' : ''}.`)
     : warn('targets', 'No other host of the zone is enabled and up.')
 }
+
+/** Asked once, before the first move: what it said then is kept. */
+function capacity({ eviction, capacity: found, servers }: Seen): Check[] {
+  if (!found) return eviction.status?.preflight?.filter(({ check }) => check === 'capacity') ?? []
+  const bad = eviction.spec.requireCapacity ? fail : warn
+  const homeless = servers.filter(({ id }) => found.candidates.get(id)?.length === 0)
+  if (homeless.length > 0) {
+    const names = homeless.slice(0, 5).map(({ id, flavor }) => `${id} (${flavor?.ramMiB ?? 0} MiB)`)
+    return [bad('capacity', `Placement knows no host with room for ${names.join(', ')}.`)]
+  }
+  const { needMiB, freeMiB } = found
+  if (freeMiB !== undefined && freeMiB < needMiB) {
+    const text = `The servers need ${needMiB} MiB; Ready hosts of the zone have ${Math.floor(freeMiB)} MiB left.`
+    return [bad('capacity', text)]
+  }
+  return [pass('capacity', `There is room for the largest of them${freeMiB === undefined ? '' : ' and for all together'}.`)]
+}
+
+export function planCheck(judged: readonly Judged[]): Check {
+  const count = (is: (one: Judged) => boolean): number => judged.filter(is).length
+  const stuck = count(({ entry }) => entry.state === 'Blocked' || entry.state === 'Failed')
+  const live = count(({ candidate }) => candidate === 'live')
+  const text = `Live ${live}, cold ${count(({ candidate }) => candidate === 'cold')}, blocked ${stuck}, of ${judged.length} servers.`
+  return stuck > 0 ? warn('plan', text) : pass('plan', text)
+}
+
+export const limitsCheck = ({ free, limit }: { free: number; limit: string }): Check =>
+  free > 0 ? pass('limits', `${free} moves at a time (${limit}).`) : warn('limits', `Nothing may start now (${limit}).`)

@@ -1,12 +1,13 @@
 // What to do next for one Eviction, from what was seen (spec/hypervisor.md §4). Pure.
-import { preflight, type Preflight } from './checks.ts'
+import { limitsCheck, planCheck, preflight, type Preflight } from './checks.ts'
 import { durationMs } from './duration.ts'
 import type { Judged, Scene } from './judge.ts'
 import { judgeAll, newestEnd } from './judge-all.ts'
-import { plan, room, traffic, type Candidate } from './plan.ts'
+import { foretold } from './foretell.ts'
+import { plan, room, traffic, type Candidate, type Traffic } from './plan.ts'
 import { endMs, isOpen } from './records.ts'
-import type { Call, Entry, Options, Seen, Verdict } from './seen.ts'
-import { settle } from './settle.ts'
+import type { Call, Check, Entry, Options, Seen, Verdict } from './seen.ts'
+import { incomingOf, settle } from './settle.ts'
 import { pollMovingMs, pollWaitingMs, skewMs, type Step } from './step.ts'
 
 export const manager = 'drover-evict'
@@ -50,13 +51,14 @@ export function decide(seen: Seen, nowMs: number, options: Options): Step {
     lastFullMs: newestEnd(eviction.status, ({ state, reason }) => state === 'Waiting' && reason === 'NoCapacity')
   }
   const judged = judgeAll(seen, scene, anew, options)
-  const all: Step = { ...step, judged }
+  const all: Step = { ...step, judged, preflight: { ...checked, checks: [...checked.checks, ...outlook(seen, judged, options)] } }
   if (eviction.spec.dryRun) return planned(seen, all, options)
   if (checked.blocking && !(eviction.spec.cancel && !isMovingAny(judged)))
     return blocked(seen, all, checked.blocking, nowMs, options)
   const settling = settle(seen, all, scene, options)
   if (settling) return settling
-  return drain(seen, all, scene, options)
+  // EV-5: what still comes after the limit is told; EV-22 adds whoever arrives
+  return drain(seen, { ...all, incoming: incomingOf(scene.host, seen) }, scene, options)
 }
 
 /** EV-1: the host may be about to register; after a while it is said to be missing. A host that Nova never had is empty. */
@@ -72,11 +74,19 @@ function missing(seen: Seen, step: Step, nowMs: number, { hostMissingMs }: Optio
   return { ...step, phase: 'Done', verdict: 'HostMissing', waitingFor }
 }
 
+const nobodyMoves: Traffic = { moving: [], queued: 0 }
+
 /** EV-3: only told. */
 function planned(seen: Seen, step: Step, options: Options): Step {
-  const { free } = room(seen, { moving: [], queued: 0 }, options)
-  return { ...step, phase: 'Done', verdict: 'Planned', free }
+  const { free } = room(seen, nobodyMoves, options)
+  return { ...step, judged: step.judged.map(one => foretold(one, seen)), phase: 'Done', verdict: 'Planned', free }
 }
+
+/** What stands in no one's way, but tells what to expect. */
+const outlook = (seen: Seen, judged: readonly Judged[], options: Options): Check[] => [
+  planCheck(judged),
+  limitsCheck(room(seen, nobodyMoves, options))
+]
 
 const movingStates = new Set<Entry['state']>(['Queued', 'Migrating', 'Confirming'])
 export const isMovingAny = (judged: readonly Judged[]): boolean => judged.some(({ entry }) => movingStates.has(entry.state))

@@ -6,18 +6,22 @@ import type { Listings } from '../../shared/openstack/listings.ts'
 import type { Eviction } from '../../shared/schema/eviction.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import { atMost } from './at-most.ts'
+import { capacityOf } from './capacity.ts'
 import { isNews } from './failure.ts'
-import { learnLimit, type Memory } from './memory.ts'
-import { beganMs, byServer, departure, type MoveRecord } from './records.ts'
+import type { Progress } from './eta.ts'
+import { learnLimit, learnStalls, type Memory } from './memory.ts'
+import { beganMs, byServer, canAbort, departure, type MoveRecord } from './records.ts'
 import type { Entry, Peer, Seen } from './seen.ts'
 import { skewMs } from './step.ts'
 
 export interface Eyes {
-  kube: Pick<Kube, 'find'>
+  kube: Pick<Kube, 'find' | 'list'>
   cloud: Cloud
   listings: Listings
   memory: Memory
   hostForms: readonly string[]
+  /** what the agents say of moves under way, by server */
+  progress?: ReadonlyMap<string, Progress>
 }
 
 const ended = new Set<Entry['state']>(['Done', 'Gone'])
@@ -29,16 +33,61 @@ export async function look(eviction: Eviction, peers: readonly Peer[], nowMs: nu
   const services = hypervisor ? await listings.services() : []
   const service = hypervisor && serviceOf(hypervisor, services, hostForms)
   const host = service?.host
-  const nothing = { servers: [], records: [], left: new Map(), words: new Map(), novaLimit: undefined }
+  const nothing = {
+    servers: [],
+    records: [],
+    left: new Map(),
+    words: new Map(),
+    nearlyDone: new Set<number>(),
+    stalled: new Set<string>(),
+    novaLimit: undefined
+  }
   const known = { eviction, hypervisor, peers, host, service, targets: targetsOf(service, services, eviction) }
-  if (!host) return { ...known, ...nothing }
+  if (!hypervisor || !host) return { ...known, ...nothing }
 
   const servers = await cloud.servers.list({ host, allProjects: true })
   // read after the servers: a record that ends in between is then seen as ended, and its server still as here, which only waits
   const records = await cloud.migrations.list({ host, ...sinceWhen(eviction, servers) })
   const left = await departed(eviction, host, servers, records, nowMs, cloud)
   const words = await wordsOf(eviction, host, servers, records, cloud)
-  return { ...known, servers, records, left, words, novaLimit: learnLimit(memory, host, records) }
+  const nearlyDone = await nearlyDoneOf(eviction, host, records, cloud)
+  const capacity = asksForRoom(eviction) ? await capacityOf(eviction, hypervisor, servers, eyes) : undefined
+  return {
+    ...known,
+    servers,
+    records,
+    left,
+    words,
+    nearlyDone,
+    stalled: learnStalls(memory, eyes.progress ?? new Map(), nowMs),
+    ...(capacity && { capacity }),
+    novaLimit: learnLimit(memory, host, records)
+  }
+}
+
+/** Before the first move; later it would tell of the room that our own moves took. */
+const asksForRoom = ({ spec, status }: Eviction): boolean =>
+  Boolean(spec.dryRun || (spec.requireCapacity && (status?.phase ?? 'Preflight') === 'Preflight'))
+
+/** EV-5: with a tenth of its memory left, a move to this host ends sooner than it is given up. */
+async function nearlyDoneOf(
+  { status }: Eviction,
+  host: string,
+  records: readonly MoveRecord[],
+  { migrations }: Cloud
+): Promise<Set<number>> {
+  if (status?.phase === 'Draining' || status?.phase === 'Verifying') return new Set()
+  const coming = records.filter(record => record.target === host && record.status === 'running' && canAbort(record))
+  const found = await atMost(parallel, coming, async ({ id, server }) => {
+    try {
+      const copy = (await migrations.running(server)).find(running => running.id === id)
+      return copy?.memoryTotal && copy.memoryLeft !== null && copy.memoryLeft <= copy.memoryTotal / 10 ? [id] : []
+    } catch (err) {
+      if (err instanceof OpenStackError) return []
+      throw err
+    }
+  })
+  return new Set(found.flat())
 }
 
 /** HV-28: by the stored id or by equality of names, never by a part of one. */

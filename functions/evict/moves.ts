@@ -6,6 +6,8 @@ import { beganMs, canAbort, endMs, type MoveRecord } from './records.ts'
 import type { Entry, Options, Seen } from './seen.ts'
 
 const unseenMs = 30_000 // EV-10
+/** EV-18 */
+export const notConverging = 'NotConverging'
 const sticky = new Set(['NotMigratable', 'CancelledElsewhere'])
 export const iso = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 
@@ -39,10 +41,7 @@ export function watch(
     startedAt,
     ...countedOf(before, record),
     ...(record.target && { destination: record.target }),
-    reason:
-      before?.reason === 'TimedOut' || before?.reason === 'Cancelled'
-        ? before.reason
-        : record.status.replace(/\W+(\w)/g, (_, c: string) => c.toUpperCase())
+    ...(before?.reason === 'TimedOut' || before?.reason === 'Cancelled' ? { reason: before.reason } : pace(record, seen))
   } as const
   const overMs = beganMs(record) + (durationMs(timeoutPerInstance) ?? options.timeoutPerInstanceMs)
   if (cancel === 'Abort' && canAbort(record) && before?.reason !== 'Cancelled') {
@@ -57,6 +56,12 @@ export function watch(
   }
   return say(entry, nowMs < overMs ? { dueMs: overMs } : {})
 }
+
+/** How far it is, in Nova's word; or that it gets no further. */
+const pace = ({ status, server }: MoveRecord, { stalled }: Seen): { reason: string; message?: string } =>
+  stalled.has(server)
+    ? { reason: notConverging, message: 'The guest writes its memory as fast as it is copied; the move may not end by itself.' }
+    : { reason: status.replace(/\W+(\w)/g, (_, c: string) => c.toUpperCase()) }
 
 export function movable(
   how: 'live' | 'cold' | 'evacuate',

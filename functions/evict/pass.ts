@@ -6,7 +6,6 @@ import { timestamp } from '../../shared/kube/conditions.ts'
 import { act, type Hands } from './act.ts'
 import { decide } from './decide.ts'
 import type { Step } from './step.ts'
-import type { Progress } from './eta.ts'
 import { look, type Eyes } from './look.ts'
 import { reflect, type Answers } from './reflect.ts'
 import type { Options, Peer, Seen, Status } from './seen.ts'
@@ -17,7 +16,6 @@ export interface PassDeps extends Eyes, Hands {
   options: Options
   /** HV-8: what would be done is only told */
   observe: boolean
-  progress?: ReadonlyMap<string, Progress>
 }
 
 export interface Passed {

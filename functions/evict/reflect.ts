@@ -174,6 +174,9 @@ function conditions(
       ? 'AbortingIncomingMigrations'
       : 'WaitingForIncomingMigrations'
     told.push({ type: 'IncomingMigrationsSettled', status: 'False', reason, message: waitingFor ?? '' })
+  } else if (incoming.length > 0) {
+    const message = `Goes on all the same: ${incoming.length} moves to this host have not ended.`
+    told.push({ type: 'IncomingMigrationsSettled', status: 'False', reason: 'WaitingForIncomingMigrations', message })
   } else if (phase !== 'Preflight' && verdict !== 'Planned') {
     told.push({
       type: 'IncomingMigrationsSettled',

@@ -38,8 +38,22 @@ export interface Seen {
   left: ReadonlyMap<string, Server | undefined>
   /** Nova's words on failed records, by record */
   words: ReadonlyMap<number, string>
+  /** where servers would fit; undefined when nobody asked */
+  capacity?: Capacity
+  /** moves to this host that are nearly done, by record: they end sooner than they are given up (EV-5) */
+  nearlyDone: ReadonlySet<number>
+  /** servers whose copy does not get closer to its end (EV-18) */
+  stalled: ReadonlySet<string>
   /** how many moves Nova was seen to run at a time from this host while others queued */
   novaLimit: number | undefined
+}
+
+export interface Capacity {
+  /** hosts that could take it now, by server, for those that were asked about */
+  candidates: ReadonlyMap<string, readonly string[]>
+  needMiB: number
+  /** of Ready hosts of the zone; undefined when they do not say */
+  freeMiB: number | undefined
 }
 
 export interface Options {

@@ -6,18 +6,21 @@ import { pollMovingMs, type Step } from './step.ts'
 
 /** It would fill the host again behind our back. Undefined: settled. */
 export function settle(
-  { eviction, records }: Seen,
+  seen: Seen,
   step: Step,
   { host, nowMs }: Scene,
   { settleGapMs, settleLimitMs }: Options
 ): Step | undefined {
-  const coming = records.filter(record => record.target === host && isOpen(record) && record.status !== 'finished')
+  const { eviction, nearlyDone } = seen
+  const coming = comingTo(host, seen)
   const { phase, incoming: before = [] } = eviction.status ?? {}
   const past = phase === 'Draining' || phase === 'Verifying' || phase === 'Done'
   if ((past && !step.anew) || eviction.spec.cancel) return undefined // EV-22 adds late arrivals
-  const incoming = coming.map(record => incomingOf(record, before))
+  const incoming = incomingOf(host, seen)
   const calls: Call[] = coming.flatMap(record =>
-    canAbort(record) && !before.some(({ migrationId, action }) => migrationId === String(record.id) && action !== 'wait')
+    canAbort(record) &&
+    !nearlyDone.has(record.id) &&
+    !before.some(({ migrationId, action }) => migrationId === String(record.id) && action !== 'wait')
       ? [{ do: 'abort', server: record.server, record: record.id, why: 'Incoming' }]
       : []
   )
@@ -37,9 +40,16 @@ export function settle(
   return undefined
 }
 
-function incomingOf(record: MoveRecord, before: readonly Incoming[]): Incoming {
-  const migrationId = String(record.id)
-  const known = before.find(entry => entry.migrationId === migrationId)
-  const action = known?.action ?? (canAbort(record) ? 'abort' : 'wait')
-  return { migrationId, serverId: record.server, status: record.status, action }
+const comingTo = (host: string, { records }: Seen): MoveRecord[] =>
+  records.filter(record => record.target === host && isOpen(record) && record.status !== 'finished')
+
+/** As the status tells it: what was given up stays so. */
+export function incomingOf(host: string, seen: Seen): Incoming[] {
+  const { eviction, nearlyDone } = seen
+  return comingTo(host, seen).map(record => {
+    const migrationId = String(record.id)
+    const givenUp = eviction.status?.incoming?.some(entry => entry.migrationId === migrationId && entry.action === 'abort')
+    const abort = givenUp || (canAbort(record) && !nearlyDone.has(record.id))
+    return { migrationId, serverId: record.server, status: record.status, action: abort ? 'abort' : 'wait' }
+  })
 }

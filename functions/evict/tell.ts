@@ -3,6 +3,7 @@ import { evictionFinished, evictionStarted, serverBlocked, serverMoved } from '.
 import type { Happening } from '../../shared/kube/index.ts'
 import type { Outgoing } from '../../shared/runtime/emitter.ts'
 import type { Eviction } from '../../shared/schema/eviction.ts'
+import { notConverging } from './moves.ts'
 import type { Entry, Status } from './seen.ts'
 
 export interface News {
@@ -23,6 +24,8 @@ export function newsOf({ metadata, spec, status: before }: Eviction, after: Stat
   const known = new Map((isNew ? [] : (before?.instances ?? [])).map(entry => [entry.id, entry]))
   if (isNew) news.events.push({ kind: evictionStarted, id: `${run}/started`, ...about, data: evicted })
   for (const { id, state, destination, reason, message } of after.instances ?? []) {
+    if (reason === notConverging && known.get(id)?.reason !== reason)
+      news.happenings.push({ type: 'Warning', reason, action: 'Move', note: `Server ${id}: ${message ?? reason}` }) // EV-18
     if (known.get(id)?.state === state) continue
     const data = { ...evicted, server: id, ...(destination && { destination }), ...(reason && { reason }) }
     if (state === 'Done') news.events.push({ kind: serverMoved, id: `${run}/${id}/moved`, ...about, data })

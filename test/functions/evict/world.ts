@@ -40,6 +40,8 @@ export interface Drain {
   clock: ManualClock
   eviction: Eviction
   hypervisor: Hypervisor
+  /** other hosts of the fleet, as Kubernetes has them */
+  others: Hypervisor[]
   deps: PassDeps
   /** one pass; its status is stored unless `lose` says that the process died before it could be written */
   pass(more?: { lose?: boolean; peers?: Peer[]; deps?: PassDeps }): Promise<Passed>
@@ -78,7 +80,10 @@ export async function drain(
     metadata: { name: 'hv1', uid: randomUUID(), generation: 1, creationTimestamp: new Date(clock.now()).toISOString() },
     spec: { hypervisor: 'hv1', reason: 'new fans', ...spec }
   }
-  const kube = { find: async () => drained.hypervisor } as unknown as PassDeps['kube']
+  const kube = {
+    find: async () => drained.hypervisor,
+    list: async () => ({ items: [drained.hypervisor, ...drained.others] })
+  } as unknown as PassDeps['kube']
   const newProcess = (): PassDeps => ({
     kube,
     cloud,
@@ -96,6 +101,7 @@ export async function drain(
     clock,
     eviction,
     hypervisor,
+    others: [],
     deps: newProcess(),
     newProcess,
     async pass({ lose = false, peers = [], deps = drained.deps } = {}) {
@@ -109,7 +115,7 @@ export async function drain(
       for (;;) {
         const { nextCheckMs, status } = await drained.pass()
         if (status.verdict !== undefined || clock.now() >= untilMs) return status
-        clock.advance(Math.max(1, Math.min(nextCheckMs, 2000)))
+        clock.advance(Math.max(1, Math.min(nextCheckMs, 10_000)))
       }
     },
     async close() {

@@ -30,7 +30,7 @@ export const serverRoutes: Route[] = [
     path: '/servers/{server}',
     handle(world, request) {
       const instance = findInstance(world, param(request, 'server'))
-      return { status: 200, body: { server: { ...show(world, instance, request.base), server_groups: [] } } }
+      return { status: 200, body: { server: { ...show(world, instance, request.base), server_groups: instance.groups ?? [] } } }
     }
   },
   { service: 'compute', method: 'POST', path: '/servers', handle: create },

@@ -52,6 +52,8 @@ export interface Instance {
   powerState: number
   host: string | null
   locked: boolean
+  /** server groups that it is a member of */
+  groups?: string[]
   createdMs: number
   updatedMs: number
   launchedMs: number | null
