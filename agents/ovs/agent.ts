@@ -4,12 +4,13 @@ import { open } from 'ovsdb-client'
 import { connect, findCondition } from '../../shared/kube/index.ts'
 import type { Condition } from '../../shared/kube/conditions.ts'
 import type { Agent, AgentPlatform } from '../../shared/runtime/agent.ts'
-import { emitter } from '../../shared/runtime/emitter.ts'
+import { type Emit, emitter } from '../../shared/runtime/emitter.ts'
 import { spool } from '../../shared/runtime/spool.ts'
 import type { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import type { OVSNode } from '../../shared/schema/ovs-node.ts'
 import { Announcer } from './announce.ts'
 import { type Config, config } from './config.ts'
+import { daemonsOf } from './daemons.ts'
 import { Inbox, quietly } from './inbox.ts'
 import { type Timings, defaultTimings, severityOf } from './issue-types.ts'
 import { Judge } from './judge.ts'
@@ -35,6 +36,7 @@ export function makeOvsAgent(changed: Partial<Timings> = {}): Agent<typeof confi
   return {
     name: 'ovs-agent',
     config,
+    bindAddress: ({ metricsBindAddress }) => metricsBindAddress,
     run: (given, platform) => run(given, { ...defaultTimings, orphanGraceMs: given.orphanGrace, ...changed }, platform)
   }
 }
@@ -51,9 +53,7 @@ async function run(given: Config, timings: Timings, platform: AgentPlatform): Pr
   const kube = await connect({ manager: 'drover-ovs-agent', log, ...(kubeconfig !== undefined && { kubeconfig }) })
   const source = `/ovs-agent/${node}`
   const once = { attempts: 1, minDelayMs: 200, maxDelayMs: 5000 }
-  const send = emitter({ sink: given.kSink, source, retry: once, log, metrics, signal })
-  const events = await spool({ folder: given.spoolDir, maxBytes: queueBytes, send, log, metrics, clock, signal })
-  const db = open({ remotes: [given.ovsdbRemote ?? `unix:${join(ovsRunDir, 'db.sock')}`], database: 'Open_vSwitch' })
+  const emit = emitter({ sink: given.kSink, source, retry: once, log, metrics, signal })
 
   let stored: OVSNode | undefined
   let hypervisor: Hypervisor | undefined
@@ -93,15 +93,33 @@ async function run(given: Config, timings: Timings, platform: AgentPlatform): Pr
   const current = () => judge.observed
   const cluster = { kube, node, namespace, log }
   const counters = agentMetrics(metrics, { judge, queueLength: () => events.size, allPorts: given.portMetrics === 'all' })
-  const help = await troubleshooting({ given, db, kube, judge, events, announcer, metrics: counters, clock, log, signal })
+  const send: Emit = async event => {
+    const count = (result: string) => counters.events.inc({ type: event.kind.type, result })
+    await emit(event).catch((error: unknown) => {
+      count('failed')
+      throw error
+    })
+    count('sent')
+  }
+  const events = await spool({ folder: given.spoolDir, maxBytes: queueBytes, send, log, metrics, clock, signal })
+  const { connection, timed } = counters
+  const db = open({
+    remotes: [given.ovsdbRemote ?? `unix:${join(ovsRunDir, 'db.sock')}`],
+    database: 'Open_vSwitch',
+    onStatus: connection('ovsdb')
+  })
+  const daemons = daemonsOf(given, timed)
+  const { certificatePollMs } = timings
+  const parts = { given, db, daemons, kube, judge, events, announcer, metrics: counters, clock, log, certificatePollMs, signal }
+  const help = await troubleshooting(parts)
   const beat = () => given.heartbeat * (0.9 + Math.random() / 5)
   const sources = [
     followSwitch(db, signal),
-    vswitchdLiveness(ovsRunDir, timings.livenessMs, signal),
-    ovnLiveness(given.ovnRunDir, timings.livenessMs, signal),
-    flowCounts({ folder: ovsRunDir, everyMs: timings.flowPollMs, heartbeatMs: given.heartbeat, current, now }, signal),
+    vswitchdLiveness(daemons, timings.livenessMs, signal),
+    ovnLiveness(daemons, timings.livenessMs, signal),
+    flowCounts({ daemons, everyMs: timings.flowPollMs, heartbeatMs: given.heartbeat, current, now }, signal),
     kernelBonds(given.bondingDir, timings.bondingPollMs, signal),
-    heartbeat({ db, folder: ovsRunDir, everyMs: beat, now }, signal),
+    heartbeat({ db, daemons, timed, everyMs: beat, now }, signal),
     followOwn(cluster, signal, onStored),
     followHypervisor(cluster, signal, seen => (hypervisor = seen)),
     inventory(
@@ -118,8 +136,14 @@ async function run(given: Config, timings: Timings, platform: AgentPlatform): Pr
     ),
     eventQueue(events, metrics, signal),
     help.leftovers,
+    help.certificates,
     ...(given.sbAccess === 'read'
-      ? [followSouthbound({ tls: await southboundTls(given), everyMs: 1000, current, now }, signal)]
+      ? [
+          followSouthbound(
+            { tls: await southboundTls(given), onStatus: connection('southbound'), everyMs: 1000, current, now },
+            signal
+          )
+        ]
       : [])
   ]
 
@@ -134,7 +158,6 @@ async function run(given: Config, timings: Timings, platform: AgentPlatform): Pr
         judge.recall(stored?.status ?? {}, now())
         recalled = true
       }
-      if (fact.ovsdb === 'connected' && judge.observed.ovsdb !== 'connected') counters.reconnects.inc({ peer: 'ovsdb' })
       const { status, events: told, fresh, dueAt } = judge.take(fact, clock())
       for (const event of told) {
         await events.put(event)

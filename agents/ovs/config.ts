@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { bindAddressPattern } from '../../shared/runtime/bind-address.ts'
 import { Duration } from '../../shared/runtime/config.ts'
 
 export const config = Type.Object({
@@ -32,9 +33,12 @@ export const config = Type.Object({
     default: 'physical',
     description: 'of which interfaces counters are shown in /metrics'
   }),
+  metricsBindAddress: Type.Optional(
+    Type.String({ pattern: bindAddressPattern, description: 'where health and metrics are; left out, HOST and PORT' })
+  ),
   diagBindAddress: Type.String({
     default: ':9645',
-    pattern: '^.*:\\d+$',
+    pattern: bindAddressPattern,
     description: 'where the troubleshooting endpoints listen'
   }),
   diagCertFile: Type.String({

@@ -31,7 +31,8 @@ export const defaultTimings = {
   gatherMs: 20,
   livenessMs: 2000,
   flowPollMs: 5000,
-  bondingPollMs: 1000
+  bondingPollMs: 1000,
+  certificatePollMs: 30_000
 }
 export type Timings = Readonly<typeof defaultTimings>
 type Timing = keyof Timings

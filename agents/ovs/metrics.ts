@@ -1,12 +1,16 @@
 // OV-71. Read from what is known at the moment of the scrape, so that nothing of the past stays behind.
-import { Counter, Gauge, type Registry } from 'prom-client'
+import type { Status as Connection } from 'ovsdb-client'
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import type { Timed } from './daemons.ts'
 import type { Judge } from './judge.ts'
 import { severityOf } from './issue-types.ts'
 
 export interface AgentMetrics {
   diagnostics: Counter<'kind' | 'verdict'>
   events: Counter<'type' | 'result'>
-  reconnects: Counter<'peer'>
+  /** To be told of each state of a connection; the first one made is no reconnect. */
+  connection: (peer: string) => (status: Connection) => void
+  timed: Timed
 }
 
 export interface MetricsOptions {
@@ -29,6 +33,19 @@ export function agentMetrics(registry: Registry, { judge, queueLength, allPorts 
       collect: (): void => {
         made.reset()
         collect((labels, value) => made.set(labels, value))
+      }
+    })
+  }
+  /** Counted by somebody else: shown as it stands, with the type that lets `rate()` see a restart. */
+  const counter = (name: string, help: string, labelNames: string[], collect: (show: Show) => void): void => {
+    const made: Counter = new Counter({
+      name,
+      help,
+      labelNames,
+      registers,
+      collect: (): void => {
+        made.reset()
+        collect((labels, value) => made.inc(labels, value))
       }
     })
   }
@@ -71,14 +88,52 @@ export function agentMetrics(registry: Registry, { judge, queueLength, allPorts 
     if (judge.observedAt !== undefined) show({}, Date.parse(judge.observedAt) / 1000)
   })
   for (const [name, keys] of Object.entries(interfaceCounters)) {
-    gauge(name, `Interface.statistics ${keys.join(' + ')}`, ['interface'], show => {
+    counter(name, `Interface.statistics ${keys.join(' + ')}`, ['interface'], show => {
       const cards = new Set((judge.health?.physical ?? []).map(card => card.name))
       for (const [card, counters] of judge.observed.statistics ?? [])
         if (allPorts || cards.has(card))
           show({ interface: card }, Number(keys.reduce((sum, key) => sum + (counters.get(key) ?? 0n), 0n)))
     })
   }
+  counter(
+    'ovs_datapath_lookups_total',
+    'Packets whose flow a datapath found, asked for, or lost',
+    ['datapath', 'result'],
+    show => {
+      for (const [datapath, lookups] of judge.observed.lookups ?? [])
+        for (const [result, count] of Object.entries(lookups)) show({ datapath, result }, Number(count))
+    }
+  )
+  const durations = new Histogram({
+    name: 'ovs_agent_call_duration_seconds',
+    help: 'How long a daemon took to answer, or to fail',
+    labelNames: ['peer', 'call'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 10],
+    registers
+  })
+  const reconnects = new Counter({
+    name: 'ovs_agent_reconnects_total',
+    help: 'Connections made anew',
+    labelNames: ['peer'],
+    registers
+  })
   return {
+    timed: async (peer, call, work) => {
+      const end = durations.startTimer({ peer, call })
+      try {
+        return await work()
+      } finally {
+        end()
+      }
+    },
+    connection: peer => {
+      let known = false
+      return ({ state }) => {
+        if (state !== 'connected') return
+        if (known) reconnects.inc({ peer })
+        known = true
+      }
+    },
     diagnostics: new Counter({
       name: 'ovs_agent_diagnostics_total',
       help: 'Troubleshooting requests',
@@ -87,14 +142,8 @@ export function agentMetrics(registry: Registry, { judge, queueLength, allPorts 
     }),
     events: new Counter({
       name: 'ovs_agent_events_total',
-      help: 'Events handed to the queue',
+      help: 'Events: queued, then sent or failed, each try anew',
       labelNames: ['type', 'result'],
-      registers
-    }),
-    reconnects: new Counter({
-      name: 'ovs_agent_reconnects_total',
-      help: 'Connections made anew',
-      labelNames: ['peer'],
       registers
     })
   }

@@ -1,6 +1,7 @@
 // Everything that is known at one moment, as plain values. Each source adds its own part; a part that was not obtained is absent.
 import type { FlowTrend } from './flows.ts'
 import type { KernelBond } from './wire/bonding.ts'
+import type { Lookups } from './wire/lookups.ts'
 import type { SwitchTables } from './tables.ts'
 
 /** `unasked` until the first answer; `unknown` when there is no way to ask. */
@@ -61,6 +62,8 @@ export interface Observed {
   /** Kernel bonds by name; undefined: the file could not be read. */
   readonly kernelBonds: ReadonlyMap<string, KernelBond | undefined>
   readonly statistics?: ReadonlyMap<string, Counters> | undefined
+  /** By datapath. */
+  readonly lookups?: ReadonlyMap<string, Lookups> | undefined
   /** Undefined without access. */
   readonly southbound?: Southbound | undefined
   readonly inventory?: Inventory | undefined

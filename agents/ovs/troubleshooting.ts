@@ -1,5 +1,4 @@
 // Captures and the endpoints that start them, wired to one agent.
-import { existsSync } from 'node:fs'
 import type { Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Client } from 'ovsdb-client'
@@ -11,8 +10,12 @@ import type { Announcer } from './announce.ts'
 import { type CaptureState, Captures } from './capture/captures.ts'
 import { endCaptures } from './capture/rows.ts'
 import type { Config } from './config.ts'
+import type { Daemons } from './daemons.ts'
 import { accessCheck } from './diagnostics/access.ts'
+import { type Certificate, readCertificate, sameCertificate } from './diagnostics/certificate.ts'
 import { limits } from './diagnostics/limits.ts'
+import type { DiagnosticsOptions } from './diagnostics/server.ts'
+import { poll } from './inbox.ts'
 import type { Judge } from './judge.ts'
 import type { AgentMetrics } from './metrics.ts'
 import type { Fact } from './observed.ts'
@@ -20,6 +23,7 @@ import type { Fact } from './observed.ts'
 export interface Parts {
   readonly given: Config
   readonly db: Client
+  readonly daemons: Daemons
   readonly kube: Kube
   readonly judge: Judge
   readonly events: Spool
@@ -27,49 +31,59 @@ export interface Parts {
   readonly metrics: AgentMetrics
   readonly clock: () => Date
   readonly log: Logger
+  readonly certificatePollMs: number
   readonly signal: AbortSignal
 }
 
 export interface Troubleshooting {
   /** What an agent that was killed left behind is taken away, once, when the database is there (OV-63). */
   readonly leftovers: AsyncGenerator<Fact>
+  /** A certificate that is mounted later, or renewed, is used without a restart. */
+  readonly certificates: AsyncGenerator<Fact>
   close(): Promise<void>
 }
 
 export async function troubleshooting(parts: Parts): Promise<Troubleshooting> {
-  const { given, db, kube, judge, announcer, metrics, clock, log } = parts
+  const { given, db, clock, log, signal, certificatePollMs } = parts
   const captures = new Captures({ db, node: given.nodeName, clock, log, onChange: state => tellCapture(parts, state) })
   let server: Server | undefined
-  if (existsSync(given.diagCertFile) && existsSync(given.diagKeyFile)) {
-    const { serveDiagnostics } = await import('./diagnostics/server.ts') // most nodes have no certificate for it
-    server = await serveDiagnostics({
-      certFile: given.diagCertFile,
-      keyFile: given.diagKeyFile,
-      bindAddress: given.diagBindAddress,
-      admit: accessCheck(kube, given.namespace, given.nodeName),
-      limits: limits(() => clock().getTime()),
-      sight: {
-        ovsRunDir: given.ovsRunDir,
-        ovnRunDir: given.ovnRunDir,
-        observed: () => judge.observed,
-        health: () => judge.health
-      },
-      captures,
-      mirrorPorts: given.mirrorPorts,
-      log,
-      onTrace: (user, bridge) =>
-        announcer.say({ type: 'Normal', reason: 'Trace', action: 'Trace', note: `${user} traced a flow on ${bridge}` }),
-      count: (kind, verdict) => metrics.diagnostics.inc({ kind, verdict })
-    })
-    log.info({ port: (server.address() as AddressInfo).port }, 'troubleshooting endpoints')
+  let shown: Certificate | undefined
+  const refresh = async (): Promise<Fact> => {
+    const found = await readCertificate(given.diagCertFile, given.diagKeyFile, log)
+    if (!found || sameCertificate(shown, found)) return {}
+    const { serveDiagnostics, renew } = await import('./diagnostics/server.ts') // most nodes have no certificate for it
+    if (server) renew(server, found)
+    else server = await serveDiagnostics(endpoints(parts, captures, found))
+    shown = found
+    log.info({ port: (server.address() as AddressInfo).port }, 'troubleshooting endpoints have a new certificate')
+    return {}
   }
+  await refresh()
   return {
     leftovers: findLeftovers(parts),
+    certificates: poll(() => certificatePollMs, signal, refresh),
     async close() {
       server?.closeAllConnections()
       server?.close()
       await captures.close()
     }
+  }
+}
+
+function endpoints(parts: Parts, captures: Captures, certificate: Certificate): DiagnosticsOptions {
+  const { given, kube, judge, daemons, announcer, metrics, clock, log } = parts
+  return {
+    certificate,
+    bindAddress: given.diagBindAddress,
+    admit: accessCheck(kube, given.namespace, given.nodeName),
+    limits: limits(() => clock().getTime()),
+    sight: { daemons, observed: () => judge.observed, health: () => judge.health },
+    captures,
+    mirrorPorts: given.mirrorPorts,
+    log,
+    onTrace: (user, bridge) =>
+      announcer.say({ type: 'Normal', reason: 'Trace', action: 'Trace', note: `${user} traced a flow on ${bridge}` }),
+    count: (kind, verdict) => metrics.diagnostics.inc({ kind, verdict })
   }
 }
 

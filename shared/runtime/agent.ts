@@ -4,6 +4,7 @@ import closeWithGrace from 'close-with-grace'
 import type { DestinationStream } from 'pino'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { Type, type Static, type TObject } from 'typebox'
+import { parseBindAddress } from './bind-address.ts'
 import { Duration, readConfig, type Env } from './config.ts'
 import { helpText } from './help.ts'
 import { createLog, type Logger } from './log.ts'
@@ -28,6 +29,8 @@ export interface AgentPlatform {
 export interface Agent<C extends TObject = TObject> {
   readonly name: string
   readonly config: C
+  /** Where its health and metrics are, if a setting of its own says so; HOST and PORT otherwise. */
+  bindAddress?(config: Readonly<Static<C>>): string | undefined
   /** Ends when the signal aborts; an error ends the process. */
   run(config: Readonly<Static<C>>, platform: AgentPlatform): Promise<void>
 }
@@ -45,6 +48,7 @@ export interface AgentOptions {
   env?: Env
   /** Where the log goes; standard output when left out. */
   logs?: DestinationStream
+  clock?: () => Date
 }
 
 function healthServer(problem: () => string | undefined, metrics: Registry): Server {
@@ -57,7 +61,10 @@ function healthServer(problem: () => string | undefined, metrics: Registry): Ser
   })
 }
 
-export async function startAgent<C extends TObject>(agent: Agent<C>, { env, logs }: AgentOptions = {}): Promise<Running> {
+export async function startAgent<C extends TObject>(
+  agent: Agent<C>,
+  { env, logs, clock = () => new Date() }: AgentOptions = {}
+): Promise<Running> {
   const base = readConfig(AgentConfig, { env })
   const config = readConfig(agent.config, { env })
   const log = createLog({ name: agent.name, level: base.logLevel, ...(logs && { to: logs }) })
@@ -65,12 +72,14 @@ export async function startAgent<C extends TObject>(agent: Agent<C>, { env, logs
   collectDefaultMetrics({ register: metrics })
   let problem: string | undefined = 'starting'
   const server = healthServer(() => problem, metrics)
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(base.port, base.host, resolve))
+  const own = agent.bindAddress?.(config)
+  const { host, port: wanted } = own === undefined ? base : parseBindAddress(own)
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(wanted, host, resolve))
   const stop = new AbortController()
   const ready = (reason?: string) => {
     problem = reason
   }
-  const ended = agent.run(config, { log, metrics, clock: () => new Date(), signal: stop.signal, ready })
+  const ended = agent.run(config, { log, metrics, clock, signal: stop.signal, ready })
   const { port } = server.address() as AddressInfo
   log.info({ port }, 'started')
   return {

@@ -1,8 +1,6 @@
 // Traces and captures: what is started on request.
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Captures } from '../capture/captures.ts'
-import { readStatistics } from '../wire/openflow.ts'
 import { ports as portStatistics } from '../wire/openflow-statistics.ts'
 import type { CaptureRequest, TraceWish } from './input.ts'
 import { Refusal } from './refusal.ts'
@@ -56,9 +54,9 @@ function outputOf(sight: Sight, { outputPort, bridge }: CaptureRequest, allowed:
 }
 
 /** OV-61: every sampled packet takes the slow path. */
-async function refuseIfBusy({ ovsRunDir }: Sight, bridge: string): Promise<void> {
+async function refuseIfBusy({ daemons }: Sight, bridge: string): Promise<void> {
   const count = async () => {
-    const [counters] = await readStatistics(join(ovsRunDir, `${bridge}.mgmt`), [portStatistics])
+    const [counters] = await daemons.statistics(bridge, [portStatistics])
     return counters.reduce((sum, { rxPackets }) => sum + rxPackets, 0n)
   }
   const before = await count()

@@ -1,20 +1,20 @@
 // HTTPS only. Every request, allowed or not, gives one line of audit (OV-65), and nothing of a capture gets into it.
-import { readFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Server, createServer } from 'node:https'
+import { parseBindAddress } from '../../../shared/runtime/bind-address.ts'
 import type { User } from '../../../shared/kube/index.ts'
 import type { Logger } from '../../../shared/runtime/log.ts'
 import type { Captures } from '../capture/captures.ts'
 import { runTrace, startCapture } from './actions.ts'
 import type { Admit, Question } from './access.ts'
+import type { Certificate } from './certificate.ts'
 import { readInput } from './input.ts'
 import type { Limits, Weight } from './limits.ts'
 import { Refusal } from './refusal.ts'
 import { type Sight, listBridges, plain, showBond, showBridge, showDatapath, showFlows, showOvn, showPort } from './views.ts'
 
 export interface DiagnosticsOptions {
-  readonly certFile: string
-  readonly keyFile: string
+  readonly certificate: Certificate
   readonly bindAddress: string
   readonly admit: Admit
   readonly limits: Limits
@@ -33,6 +33,8 @@ interface Asked {
   readonly body: string
   readonly user: User
   readonly accept: string
+  /** What the audit says of the body, once it was found valid. */
+  parameters?: object
 }
 type Answer = { readonly status: number; readonly body: unknown } | { readonly status: number; readonly file: Buffer }
 
@@ -44,6 +46,7 @@ interface Route extends Question {
 }
 
 const maxBodyBytes = 16 * 1024
+const maxReplyBytes = 4 * 1024 * 1024
 const ok = (body: unknown, status = 200): Answer => ({ status, body })
 
 function routes({ sight, captures, mirrorPorts, onTrace }: DiagnosticsOptions): Route[] {
@@ -61,10 +64,11 @@ function routes({ sight, captures, mirrorPorts, onTrace }: DiagnosticsOptions): 
       subresource: 'trace',
       verb: 'create',
       weight: 'trace',
-      handle: async ({ body, user }) => {
-        const wish = readInput('trace', body)
+      handle: async asked => {
+        const wish = readInput('trace', asked.body)
+        asked.parameters = wish
         const answer = await runTrace(sight, wish)
-        onTrace(user.username, wish.bridge)
+        onTrace(asked.user.username, wish.bridge)
         return ok(answer)
       }
     },
@@ -74,8 +78,11 @@ function routes({ sight, captures, mirrorPorts, onTrace }: DiagnosticsOptions): 
       subresource: 'captures',
       verb: 'create',
       weight: 'brief',
-      handle: async ({ body, user }) =>
-        ok(await startCapture(sight, captures, readInput('capture', body), user.username, mirrorPorts), 201)
+      handle: async asked => {
+        const wish = readInput('capture', asked.body)
+        asked.parameters = wish
+        return ok(await startCapture(sight, captures, wish, asked.user.username, mirrorPorts), 201)
+      }
     },
     {
       ...look,
@@ -115,18 +122,22 @@ function routes({ sight, captures, mirrorPorts, onTrace }: DiagnosticsOptions): 
 }
 
 export async function serveDiagnostics(options: DiagnosticsOptions): Promise<Server> {
-  const { certFile, keyFile, bindAddress, log } = options
-  const [cert, key] = await Promise.all([readFile(certFile), readFile(keyFile)])
+  const { certificate, bindAddress, log } = options
   const table = routes(options)
-  const server = createServer({ cert, key, minVersion: 'TLSv1.2', requestTimeout: 30_000, maxHeaderSize: 16 * 1024 })
+  const server = createServer({ ...tlsOptions(certificate), requestTimeout: 30_000, maxHeaderSize: 16 * 1024 })
   server.on('request', (request, response) => void answer(request, response, table, options))
-  const [, host = '', port = '0'] = /^(.*):(\d+)$/.exec(bindAddress) ?? []
+  const { host, port } = parseBindAddress(bindAddress)
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  server.once('error', reject).listen(Number(port), host.replace(/^\[|\]$/g, '') || '::', resolve)
+  server.once('error', reject).listen(port, host, resolve)
   await promise
   server.off('error', reject).on('error', err => log.error({ err }, 'diagnostics'))
   return server
 }
+
+/** Connections made from now on are served with it. */
+export const renew = (server: Server, certificate: Certificate): void => server.setSecureContext(tlsOptions(certificate))
+
+const tlsOptions = ({ cert, key }: Certificate) => ({ cert, key, minVersion: 'TLSv1.2' as const })
 
 async function answer(
   request: IncomingMessage,
@@ -135,9 +146,10 @@ async function answer(
   options: DiagnosticsOptions
 ): Promise<void> {
   const started = performance.now()
-  const url = new URL(request.url ?? '/', 'https://agent')
+  const url = URL.parse(request.url ?? '/', 'https://agent') ?? new URL('https://agent') // anybody can send what is no path
   const route = table.find(({ method, path }) => method === request.method && path.test(url.pathname))
   let user: User | undefined
+  let asked: Asked | undefined
   let given: Answer
   try {
     // whoever may ask nothing learns nothing, not even which paths there are
@@ -145,18 +157,16 @@ async function answer(
     options.limits.count(user.username)
     if (!route) throw new Refusal(404, 'there is no such view')
     const [, id = ''] = route.path.exec(url.pathname) ?? []
-    const asked = { id, query: url.searchParams, body: await readBody(request), user, accept: request.headers.accept ?? '' }
-    given = await options.limits.within(route.weight, () => route.handle(asked))
+    const all: Asked = { id, query: url.searchParams, body: await readBody(request), user, accept: request.headers.accept ?? '' }
+    asked = all
+    given = await options.limits.within(route.weight, () => route.handle(all))
   } catch (error) {
     if (!(error instanceof Refusal)) options.log.error({ err: error, path: url.pathname }, 'diagnostics failed')
     given = error instanceof Refusal ? ok({ error: error.message }, error.status) : ok({ error: 'failed' }, 503)
   }
-  const bytes = 'file' in given ? given.file : Buffer.from(`${JSON.stringify(given.body, plain)}\n`)
-  const type = 'file' in given ? 'application/x-pcapng' : 'application/json'
-  response
-    .writeHead(given.status, { 'content-type': type, 'content-length': bytes.length, 'cache-control': 'no-store' })
-    .end(bytes)
-  options.count(route?.subresource ?? 'none', String(given.status))
+  const { status, type, bytes } = render(given)
+  response.writeHead(status, { 'content-type': type, 'content-length': bytes.length, 'cache-control': 'no-store' }).end(bytes)
+  options.count(route?.subresource ?? 'none', String(status))
   options.log.info(
     {
       audit: {
@@ -165,13 +175,23 @@ async function answer(
         method: request.method,
         path: url.pathname,
         query: url.search,
-        verdict: given.status,
+        parameters: asked?.parameters ?? null,
+        verdict: status,
         durationMs: Math.round(performance.now() - started),
         bytes: bytes.length
       }
     },
     'diagnostics'
   )
+}
+
+/** OV-59: texts were cut before; what is too long all the same is told as such. */
+function render(answer: Answer): { status: number; type: string; bytes: Buffer } {
+  const { status } = answer
+  if ('file' in answer) return { status, type: 'application/x-pcapng', bytes: answer.file }
+  const bytes = Buffer.from(`${JSON.stringify(answer.body, plain)}\n`)
+  if (bytes.length > maxReplyBytes) return render(ok({ error: `the answer has ${bytes.length} bytes: ask for less` }, 413))
+  return { status, type: 'application/json', bytes }
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {

@@ -1,19 +1,17 @@
 // The read-only views (OV §7): the model, and texts that the daemons write for people.
-import { join } from 'node:path'
+import type { Daemons } from '../daemons.ts'
 import type { Health } from '../findings.ts'
 import type { Port } from '../model.ts'
 import { portsOf } from '../model.ts'
 import type { Observed } from '../observed.ts'
 import { orphansOf } from '../orphans.ts'
-import { type CommandOf, type Daemon, UnixctlError, ask } from '../wire/unixctl.ts'
-import { readStatistics } from '../wire/openflow.ts'
+import { type CommandOf, type Daemon, UnixctlError } from '../wire/unixctl.ts'
 import { OpenFlowError } from '../wire/openflow-frames.ts'
 import { ports as portStatistics } from '../wire/openflow-statistics.ts'
 import { Refusal } from './refusal.ts'
 
 export interface Sight {
-  readonly ovsRunDir: string
-  readonly ovnRunDir: string
+  readonly daemons: Daemons
   readonly observed: () => Observed
   readonly health: () => Health | undefined
 }
@@ -42,7 +40,7 @@ export async function tell<D extends Daemon>(
   args: readonly string[] = []
 ): Promise<string> {
   try {
-    return await ask(daemon === 'ovn-controller' ? sight.ovnRunDir : sight.ovsRunDir, daemon, command, args)
+    return await sight.daemons.ask(daemon, command, args)
   } catch (error) {
     if (!(error instanceof UnixctlError)) throw error
     if (error.code === 'timeout') throw new Refusal(504, `${daemon} did not answer in time`)
@@ -51,14 +49,17 @@ export async function tell<D extends Daemon>(
   }
 }
 
-/** Several texts at once. One that this version of the daemon does not have is left out, with the reason in its place. */
+/** Several texts at once. One that this version of the daemon does not have is not asked for (OV-20); the reason is in its place. */
 async function texts<D extends Daemon>(
   sight: Sight,
   daemon: D,
   commands: ReadonlyArray<CommandOf<D>>,
   args: readonly string[] = []
 ) {
+  const listed = await tell(sight, daemon, 'list-commands' as CommandOf<D>)
+  const known = new Set(listed.split('\n').map(line => line.trim().split(' ')[0]))
   const told = commands.map(async command => {
+    if (!known.has(command)) return [command, { error: `this ${daemon} has no ${command}` }] as const
     const answer = await tell(sight, daemon, command, args).then(
       text => cut(text, maxTextBytes / commands.length),
       (error: unknown) => {
@@ -103,7 +104,7 @@ export const listBridges = async (sight: Sight) => ({
 
 export async function showBridge(sight: Sight, name: string) {
   const { ports, ...bridge } = findBridge(sight, name)
-  const counters = await readStatistics(join(sight.ovsRunDir, `${name}.mgmt`), [portStatistics]).catch((error: unknown) => {
+  const counters = await sight.daemons.statistics(name, [portStatistics]).catch((error: unknown) => {
     if (error instanceof OpenFlowError) return [[]] as const
     throw error
   })

@@ -1,15 +1,14 @@
 // Counts of flows: of the integration bridge every five seconds, of all bridges and tables at each heartbeat (OV-24).
-import { join } from 'node:path'
+import type { Daemons } from '../daemons.ts'
 import { type FlowTrend, trendOf } from '../flows.ts'
 import { poll } from '../inbox.ts'
 import { modelOf } from '../model.ts'
 import type { BridgeFlows, Fact, Observed } from '../observed.ts'
-import { readStatistics } from '../wire/openflow.ts'
 import { OpenFlowError } from '../wire/openflow-frames.ts'
 import { aggregate, tables } from '../wire/openflow-statistics.ts'
 
 export interface FlowCountOptions {
-  readonly folder: string
+  readonly daemons: Daemons
   readonly everyMs: number
   readonly heartbeatMs: number
   readonly current: () => Observed
@@ -19,17 +18,16 @@ export interface FlowCountOptions {
 const settlingMs = 10_000 // a vswitchd that restarted has no flows for up to eight seconds (spec/ovs.md §4)
 
 export function flowCounts(options: FlowCountOptions, signal: AbortSignal): AsyncGenerator<Fact> {
-  const { folder, everyMs, heartbeatMs, current, now } = options
+  const { daemons, everyMs, heartbeatMs, current, now } = options
   let flows = new Map<string, BridgeFlows>()
   let trend: FlowTrend | undefined
   let fullAt = 0
   let settledAt = 0
 
   const count = async (bridge: string, full: boolean): Promise<BridgeFlows | undefined> => {
-    const socket = join(folder, `${bridge}.mgmt`)
     try {
-      if (!full) return { ...flows.get(bridge), total: (await readStatistics(socket, [aggregate]))[0].flows }
-      const [{ flows: total }, perTable] = await readStatistics(socket, [aggregate, tables])
+      if (!full) return { ...flows.get(bridge), total: (await daemons.statistics(bridge, [aggregate]))[0].flows }
+      const [{ flows: total }, perTable] = await daemons.statistics(bridge, [aggregate, tables])
       return { total, perTable: perTable.filter(table => table.flows > 0) }
     } catch (error) {
       if (!(error instanceof OpenFlowError)) throw error

@@ -1,22 +1,34 @@
 // Once in a heartbeat: counters, versions, and the proof that the database still answers (OV-15, OV-54).
 import { type Client, OvsdbError, select } from 'ovsdb-client'
+import type { Daemons, Timed } from '../daemons.ts'
 import { poll } from '../inbox.ts'
 import type { Counters, Fact } from '../observed.ts'
 import { statisticsColumns } from '../tables.ts'
-import { UnixctlError, ask } from '../wire/unixctl.ts'
+import { readLookups } from '../wire/lookups.ts'
+import { UnixctlError } from '../wire/unixctl.ts'
 
 export interface HeartbeatOptions {
   readonly db: Client
-  readonly folder: string
+  readonly daemons: Daemons
+  readonly timed: Timed
   /** With its jitter. */
   readonly everyMs: () => number
   readonly now: () => number
 }
 
-export function heartbeat({ db, folder, everyMs, now }: HeartbeatOptions, signal: AbortSignal): AsyncGenerator<Fact> {
+export function heartbeat({ db, daemons, timed, everyMs, now }: HeartbeatOptions, signal: AbortSignal): AsyncGenerator<Fact> {
   return poll(everyMs, signal, async () => {
-    const [statistics, ovsdVersion] = await Promise.all([readStatistics(db), readVersion(folder)])
-    return { statistics, ovsdVersion, heartbeat: { at: now(), answered: statistics !== undefined } }
+    const [statistics, version, datapaths] = await Promise.all([
+      timed('ovsdb', 'select', () => readStatistics(db)),
+      ifAnswered(daemons.ask('ovsdb-server', 'version')),
+      ifAnswered(daemons.ask('ovs-vswitchd', 'dpctl/show'))
+    ])
+    return {
+      statistics,
+      ovsdVersion: /(\d+\.\d+\S*)/.exec(version ?? '')?.[1],
+      lookups: readLookups(datapaths ?? ''),
+      heartbeat: { at: now(), answered: statistics !== undefined }
+    }
   })
 }
 
@@ -30,10 +42,10 @@ async function readStatistics(db: Client): Promise<ReadonlyMap<string, Counters>
   }
 }
 
-async function readVersion(folder: string): Promise<string | undefined> {
+/** What was not obtained is absent (OV-3). */
+async function ifAnswered(answer: Promise<string>): Promise<string | undefined> {
   try {
-    const text = await ask(folder, 'ovsdb-server', 'version')
-    return /(\d+\.\d+\S*)/.exec(text)?.[1]
+    return await answer
   } catch (error) {
     if (!(error instanceof UnixctlError)) throw error
     return undefined

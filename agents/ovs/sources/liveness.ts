@@ -1,18 +1,19 @@
 // Whether the daemons live (OV-24). A frozen ovs-vswitchd changes nothing in the database, so it has to be asked.
+import type { Daemons } from '../daemons.ts'
 import { poll } from '../inbox.ts'
 import type { DaemonState, Fact, OvnState } from '../observed.ts'
-import { UnixctlError, ask } from '../wire/unixctl.ts'
+import { UnixctlError } from '../wire/unixctl.ts'
 
 const timeoutsInARow = 2
 
-export function vswitchdLiveness(folder: string, everyMs: number, signal: AbortSignal): AsyncGenerator<Fact> {
+export function vswitchdLiveness(daemons: Daemons, everyMs: number, signal: AbortSignal): AsyncGenerator<Fact> {
   let late = 0
   let state: DaemonState = 'unasked'
   return poll(
     () => everyMs,
     signal,
     async () => {
-      const answer = await outcome(() => ask(folder, 'ovs-vswitchd', 'version'))
+      const answer = await outcome(() => daemons.ask('ovs-vswitchd', 'version'))
       late = answer === 'timeout' ? late + 1 : 0
       if (answer === 'timeout') state = late >= timeoutsInARow ? 'not-responding' : state
       else if (typeof answer === 'string') state = answer === 'no-folder' ? 'unknown' : 'not-running'
@@ -22,14 +23,14 @@ export function vswitchdLiveness(folder: string, everyMs: number, signal: AbortS
   )
 }
 
-export function ovnLiveness(folder: string, everyMs: number, signal: AbortSignal): AsyncGenerator<Fact> {
+export function ovnLiveness(daemons: Daemons, everyMs: number, signal: AbortSignal): AsyncGenerator<Fact> {
   let late = 0
   let state: OvnState = 'unasked'
   return poll(
     () => everyMs,
     signal,
     async () => {
-      const answer = await outcome(() => ask(folder, 'ovn-controller', 'connection-status'))
+      const answer = await outcome(() => daemons.ask('ovn-controller', 'connection-status'))
       late = answer === 'timeout' ? late + 1 : 0
       if (answer === 'timeout') state = late >= timeoutsInARow ? 'not-running' : state
       else if (typeof answer === 'string') state = answer === 'no-folder' ? 'unknown' : 'not-running'

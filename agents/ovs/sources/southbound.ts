@@ -1,5 +1,5 @@
 // The southbound database of OVN, read only and only if allowed (OV-44): which of our ports it knows, and how far it has come.
-import { type Client, type Monitor, OvsdbError, type TlsOptions, open } from 'ovsdb-client'
+import { type Client, type Monitor, type OpenOptions, OvsdbError, open } from 'ovsdb-client'
 import { poll } from '../inbox.ts'
 import { modelOf } from '../model.ts'
 import type { Binding, Fact, Observed, Southbound } from '../observed.ts'
@@ -11,7 +11,8 @@ type View = Monitor<typeof southboundTables>
 const claimWindowMs = 10_000
 
 export interface SouthboundOptions {
-  readonly tls: TlsOptions
+  readonly tls: NonNullable<OpenOptions['tls']>
+  readonly onStatus: NonNullable<OpenOptions['onStatus']>
   readonly everyMs: number
   readonly current: () => Observed
   readonly now: () => number
@@ -19,7 +20,7 @@ export interface SouthboundOptions {
 
 /** Follows the ports of this node alone: a southbound database may hold tens of thousands. */
 export async function* followSouthbound(options: SouthboundOptions, signal: AbortSignal): AsyncGenerator<Fact> {
-  const { current, everyMs, now } = options
+  const { current, everyMs } = options
   let following: Following | undefined
   try {
     yield* poll(
@@ -33,7 +34,7 @@ export async function* followSouthbound(options: SouthboundOptions, signal: Abor
           const wanted = { remote: model.ovn.remote, chassis: model.ovn.chassisId ?? '', ids: [...new Set(ids)].sort() }
           if (following?.remote !== wanted.remote) {
             await following?.close()
-            following = wanted.remote === undefined ? undefined : new Following(wanted.remote, options.tls, now)
+            following = wanted.remote === undefined ? undefined : new Following(wanted.remote, options)
           }
           following?.aim(wanted.chassis, wanted.ids)
         }
@@ -53,10 +54,11 @@ class Following {
   #aim = ''
   #view: View | undefined
 
-  constructor(remote: string, tls: TlsOptions, now: () => number) {
+  constructor(remote: string, { tls, onStatus, now }: SouthboundOptions) {
     this.remote = remote
     this.#now = now
-    this.#db = open({ remotes: remote.split(',').map(text => text.trim()), database: 'OVN_Southbound', tls, leaderOnly: false })
+    const remotes = remote.split(',').map(text => text.trim())
+    this.#db = open({ remotes, database: 'OVN_Southbound', tls, onStatus, leaderOnly: false })
   }
 
   aim(chassis: string, ids: readonly string[]): void {

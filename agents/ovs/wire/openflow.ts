@@ -15,7 +15,9 @@ const maxJoinedBytes = 16 * 1024 * 1024
 // OFPT_HELLO with a version bitmap: element type 1, length 8, bit 4 = OpenFlow 1.3 and nothing else
 const ourHello = writeFrame(hello, 0, Buffer.from([0, 1, 0, 8, 0, 0, 0, 1 << openFlow13]))
 
-type Answers<Q extends readonly Question<unknown>[]> = { -readonly [K in keyof Q]: Q[K] extends Question<infer T> ? T : never }
+export type Answers<Q extends readonly Question<unknown>[]> = {
+  -readonly [K in keyof Q]: Q[K] extends Question<infer T> ? T : never
+}
 
 /** The answers in the order of the questions, over one connection. */
 export function readStatistics<const Q extends readonly Question<unknown>[]>(

@@ -4,6 +4,8 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { request as plainRequest } from 'node:http'
 import { request as tlsRequest } from 'node:https'
 import { join } from 'node:path'
+import { once } from 'node:events'
+import { connect } from 'node:tls'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { parseAllDocuments } from 'yaml'
@@ -19,7 +21,7 @@ import { freePort } from '../../servers/ovs/daemon.ts'
 import { request } from '../../servers/request.ts'
 import { rightsOf } from '../../servers/rights.ts'
 import { ovsNeeded } from '../../ovsdb-client/real.ts'
-import { startAdmin, startOvsAgent, startSink, statusWhen } from './lab.ts'
+import { startAdmin, startDoomedAgent, startOvsAgent, startSink, statusWhen } from './lab.ts'
 
 await ovsNeeded()
 t.setTimeout(240_000)
@@ -37,7 +39,9 @@ const lab = await startOvsLab(
      -- add-bond br-int bond0 p4 p5 bond_mode=active-backup`,
   { hostNetwork: true }
 )
-await makeCertificate(await makeAuthority(lab.dir), lab.dir, 'diag', [{ type: 'ip', value: '127.0.0.1' }])
+const authority = await makeAuthority(lab.dir)
+const makeDiagCertificate = () => makeCertificate(authority, lab.dir, 'diag', [{ type: 'ip', value: '127.0.0.1' }])
+await makeDiagCertificate()
 // a port of a domain that this node does not have: whether it is on the move is worth a question
 await kube.apply(Hypervisor, { metadata: { name: node } })
 await kube.applyStatus(Hypervisor, {
@@ -66,6 +70,7 @@ const setup = {
     MIRROR_PORTS: 'p3',
     LOG_LEVEL: 'info'
   },
+  timings: { certificatePollMs: 200 },
   logs: { write: (line: string) => void logged.push(line) }
 }
 const agent = await startOvsAgent(t, setup)
@@ -247,9 +252,74 @@ t.test("OV-63 somebody else's sFlow is left alone", async t => {
   lab.run('ovs-vsctl --db=unix:$DIR/n1/db.sock clear bridge br-int sflow')
 })
 
+t.test('a certificate that is renewed is shown without a restart', async t => {
+  const shown = async () => {
+    const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
+    await once(socket, 'secureConnect')
+    const { fingerprint256 } = socket.getPeerCertificate()
+    socket.destroy()
+    return fingerprint256
+  }
+  const before = await shown()
+  await makeDiagCertificate()
+  await eventually('the new certificate', async () => (await shown()) !== before)
+  t.equal((await ask(await newcomer(), 'GET', '/v1/bridges')).status, 200)
+})
+
+t.test('OV-71 every metric of the table is there, with its type', async t => {
+  const metrics = async () => (await fetch(`${agent.url}/metrics`)).text()
+  await eventually('the counters of the first heartbeat', async () => (await metrics()).includes('ovs_datapath_lookups_total{'))
+  const text = await metrics()
+  const types = Object.fromEntries(Array.from(text.matchAll(/^# TYPE (ovs_\S+) (\S+)$/gm), ([, name, type]) => [name, type]))
+  t.same(types, {
+    ovs_bridge_flows: 'gauge',
+    ovs_bridge_ports: 'gauge',
+    ovs_table_flows: 'gauge',
+    ovs_interface_receive_packets_total: 'counter',
+    ovs_interface_receive_bytes_total: 'counter',
+    ovs_interface_transmit_packets_total: 'counter',
+    ovs_interface_transmit_bytes_total: 'counter',
+    ovs_interface_drops_total: 'counter',
+    ovs_interface_errors_total: 'counter',
+    ovs_interface_up: 'gauge',
+    ovs_bond_member_usable: 'gauge',
+    ovs_bond_status: 'gauge',
+    ovs_datapath_lookups_total: 'counter',
+    ovs_condition: 'gauge',
+    ovs_issues: 'gauge',
+    ovs_agent_events_total: 'counter',
+    ovs_agent_event_queue_length: 'gauge',
+    ovs_agent_reconnects_total: 'counter',
+    ovs_agent_call_duration_seconds: 'histogram',
+    ovs_agent_observed_timestamp_seconds: 'gauge',
+    ovs_agent_diagnostics_total: 'counter'
+  })
+  for (const line of [
+    /^ovs_bridge_ports\{bridge="br-int"\} 5$/m,
+    /^ovs_bridge_flows\{bridge="br-int"\} \d+$/m,
+    /^ovs_interface_receive_bytes_total\{interface="p4"\} \d+$/m,
+    /^ovs_interface_up\{interface="p4",bond="bond0"\} 1$/m,
+    /^ovs_bond_status\{bond="bond0",status="Active"\} 1$/m,
+    /^ovs_datapath_lookups_total\{datapath="\S+",result="missed"\} \d+$/m,
+    /^ovs_condition\{type="OVSDBConnected",status="True"\} 1$/m,
+    /^ovs_issues\{type="BridgeDegraded",severity="Warning"\} 1$/m,
+    /^ovs_agent_events_total\{type="io.c5c3.ovs.capture.started.v1",result="sent"\} [1-9]/m,
+    /^ovs_agent_call_duration_seconds_count\{peer="ovs-vswitchd",call="version"\} [1-9]/m,
+    /^ovs_agent_call_duration_seconds_count\{peer="openflow",call="statistics"\} [1-9]/m,
+    /^ovs_agent_call_duration_seconds_count\{peer="ovsdb",call="select"\} [1-9]/m,
+    /^ovs_agent_diagnostics_total\{kind="trace",verdict="200"\} [1-9]/m
+  ])
+    t.match(text, line)
+  t.notMatch(text, /interface="p1"/, 'ports of guests are not shown unless asked for')
+  t.equal((await fetch(`${agent.url}/healthz`)).status, 200)
+  t.equal((await fetch(`${agent.url}/readyz`)).status, 200)
+})
+
 t.test('OV-65 every request is in the audit, and traces and captures are Events of the OVSNode', async t => {
   const audit = logged
-    .map(line => JSON.parse(line) as { audit?: { verdict: number; user: string | null; path: string } })
+    .map(
+      line => JSON.parse(line) as { audit?: { verdict: number; user: string | null; path: string; parameters: object | null } }
+    )
     .flatMap(line => line.audit ?? [])
   for (const verdict of [200, 201, 400, 401, 403, 404, 409, 413, 429, 502])
     t.ok(
@@ -259,6 +329,7 @@ t.test('OV-65 every request is in the audit, and traces and captures are Events 
   t.ok(
     audit.some(({ user, path }) => user === `system:serviceaccount:${namespace}:person-1` && path === '/v1/bridges/br-int/flows')
   )
+  t.ok(audit.some(({ parameters }) => JSON.stringify(parameters)?.includes('"port":"p1","seconds":60')))
   t.notMatch(logged.join(''), /Bearer|eyJ/, 'no token in the log')
   await eventually('the Events', async () => {
     const { items } = await kube.list(Event, { namespace })
@@ -270,13 +341,18 @@ t.test('OV-65 every request is in the audit, and traces and captures are Events 
 
 t.test('OV-63 a capture whose agent is killed is taken away by the next one', async t => {
   await agent.close()
-  // what a killed agent leaves: its row, still linked
-  lab.run(
-    'ovs-vsctl --db=unix:$DIR/n1/db.sock -- --id=@s create sflow targets=\\"127.0.0.1:9\\" external_ids:drover-capture=lost-one -- set bridge br-int sflow=@s'
-  )
+  const doomed = await startDoomedAgent(t, setup)
+  const started = await eventually('its endpoints', async () => {
+    const me = await newcomer() // each may ask ten times a minute
+    const reply = await ask(me, 'POST', '/v1/captures', { bridge: 'br-int', seconds: 60 }).catch(() => undefined)
+    return reply?.status === 201 && reply
+  })
+  await doomed.kill()
+  const { id: lost } = started.json
+  t.match(lab.run('ovs-vsctl --db=unix:$DIR/n1/db.sock list sflow'), lost, 'its row stays, linked')
   await startOvsAgent(t, setup)
   await statusWhen(kube, namespace, node, 'the leftover', status =>
-    status.issues?.some(({ id }) => id === 'CaptureLeftover/lost-one')
+    status.issues?.some(({ id, severity }) => id === `CaptureLeftover/${lost}` && severity === 'Info')
   )
   t.equal(lab.run('ovs-vsctl --db=unix:$DIR/n1/db.sock list sflow'), '')
 })

@@ -1,4 +1,5 @@
 // One agent on a real switch, with a real API server and a sink that can be taken away.
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
@@ -93,27 +94,41 @@ export interface Setup {
   readonly logs?: { write(line: string): void }
 }
 
-export async function startOvsAgent(t: Test, { dir, node, kubeconfig, namespace, sink, env = {}, timings, logs }: Setup) {
+async function envOf({ dir, node, kubeconfig, namespace, sink, env = {} }: Setup): Promise<Record<string, string>> {
   const run = join(dir, node)
   await mkdir(join(dir, `spool-${node}`), { recursive: true })
-  const running = await startAgent(makeOvsAgent(timings), {
-    ...(logs && { logs }),
-    env: {
-      NODE_NAME: node,
-      NAMESPACE: namespace,
-      KUBECONFIG: kubeconfig,
-      K_SINK: sink,
-      OVS_RUN_DIR: run,
-      OVN_RUN_DIR: run,
-      BONDING_DIR: join(dir, 'no-kernel-bonds'),
-      SPOOL_DIR: join(dir, `spool-${node}`),
-      HEARTBEAT: '2s',
-      PORT: '0',
-      HOST: '127.0.0.1',
-      LOG_LEVEL: process.env['AGENT_LOG'] ?? 'silent',
-      ...env
-    }
-  })
+  return {
+    NODE_NAME: node,
+    NAMESPACE: namespace,
+    KUBECONFIG: kubeconfig,
+    K_SINK: sink,
+    OVS_RUN_DIR: run,
+    OVN_RUN_DIR: run,
+    BONDING_DIR: join(dir, 'no-kernel-bonds'),
+    SPOOL_DIR: join(dir, `spool-${node}`),
+    HEARTBEAT: '2s',
+    METRICS_BIND_ADDRESS: '127.0.0.1:0',
+    LOG_LEVEL: process.env['AGENT_LOG'] ?? 'silent',
+    ...env
+  }
+}
+
+/** One in a process of its own, to be killed in the middle of its work. */
+export async function startDoomedAgent(t: Test, setup: Setup) {
+  const main = join(import.meta.dirname, '../../../agents/ovs/main.ts')
+  const child = spawn(process.execPath, ['--conditions=drover', main], { env: await envOf(setup), stdio: 'ignore' })
+  const exited = once(child, 'exit')
+  const kill = async () => {
+    child.kill('SIGKILL')
+    await exited
+  }
+  t.teardown(kill)
+  return { kill }
+}
+
+export async function startOvsAgent(t: Test, setup: Setup) {
+  const { timings, logs } = setup
+  const running = await startAgent(makeOvsAgent(timings), { ...(logs && { logs }), env: await envOf(setup) })
   running.ended.catch(() => {}) // told by close
   let closed = false
   const close = async () => {
