@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { connect, holdLease, type Kube } from '../../shared/kube/index.ts'
+import { connect, holdLease, type HeldLease, type Kube } from '../../shared/kube/index.ts'
 import type { Platform } from '../../shared/runtime/function.ts'
 import type { Logger } from '../../shared/runtime/log.ts'
 import { coalesce } from './coalesce.ts'
@@ -19,8 +19,10 @@ export async function openDeps(
   const pages = addressesOf(settings)
   const kube = await connect({ manager, log, kubeconfig: settings.kubeconfig })
   const stop = new AbortController()
-  const close = (): void => {
+  let lease: HeldLease | undefined
+  const close = async (): Promise<void> => {
     stop.abort()
+    await lease?.ended // given back, so that the other replica need not wait for its end
     kube.close()
   }
   try {
@@ -30,7 +32,8 @@ export async function openDeps(
       const server = await servePages(address, { metrics: () => registry.metrics(), problem: () => problemOf(kube) })
       onClose(() => void server.close())
     }
-    countStored(registry, stores, leadership(settings, kube, stop.signal, log))
+    lease = leadership(settings, kube, stop.signal, log)
+    countStored(registry, stores, () => lease?.held ?? true)
     onClose(close)
     return {
       kube,
@@ -53,7 +56,7 @@ export async function openDeps(
       }
     }
   } catch (err) {
-    close()
+    await close()
     throw err
   }
 }
@@ -76,13 +79,13 @@ async function problemOf(kube: Kube): Promise<string | undefined> {
   }
 }
 
+/** Left out: no second replica to agree with. */
 function leadership(
   { leaderElection, namespace, podName = hostname() }: Settings,
   kube: Kube,
   signal: AbortSignal,
   log: Logger
-): () => boolean {
-  if (!leaderElection || namespace === undefined) return () => true
-  const lease = holdLease(kube, { name: manager, namespace, identity: podName, signal, log })
-  return () => lease.held
+): HeldLease | undefined {
+  if (!leaderElection || namespace === undefined) return undefined
+  return holdLease(kube, { name: manager, namespace, identity: podName, signal, log })
 }

@@ -10,6 +10,7 @@ interface Entry {
   objectRef?: { apiGroup?: string; resource: string; subresource?: string; namespace?: string }
   requestURI: string
   responseStatus?: { code: number }
+  annotations?: Record<string, string>
 }
 
 interface Role {
@@ -21,7 +22,7 @@ interface Role {
 export interface Rights {
   /** Granted by the file in knative/ and never used: `verb group/resource`. */
   unused: string[]
-  /** Asked for and refused. */
+  /** Asked for and not granted; what admission denies to whoever may ask is not among them. */
   refused: string[]
 }
 
@@ -58,7 +59,7 @@ export async function rightsOf(api: Access, file: string, account: string): Prom
   return {
     unused: granted.filter(one => !used.has(one)),
     refused: entries
-      .filter(({ responseStatus }) => responseStatus?.code === 403)
+      .filter(({ annotations }) => annotations?.['authorization.k8s.io/decision'] === 'forbid')
       .map(({ verb, requestURI }) => `${verb} ${requestURI}`)
   }
 }
