@@ -5,16 +5,20 @@ import { matchHost, namesOf } from '../../shared/openstack/host.ts'
 import { tellDrift } from '../../shared/openstack/tell-drift.ts'
 import type { Cloud } from '../../shared/openstack/connect.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
+import { checksOf, type Check, type CheckRule } from './checks.ts'
 import { decide, manager, stageOf, type NovaHost, type Options, type Seen, type Step, type TestServer } from './decide.ts'
 import { orderServer, type TestOptions } from './order-server.ts'
 import { reflect, type Outcome } from './reflect.ts'
-import { consoleLines, namesToFind } from './smoke-test.ts'
+import { consoleLines, namesToFind, networkLines } from './smoke-test.ts'
 
 export interface Deps extends HostDeps {
   options: Options
   /** HV-68: the test project has its own credential. */
   testCloud: Cloud
   test: TestOptions
+  /** HV-43 */
+  checks: readonly CheckRule[]
+  minLibvirt: string
 }
 
 export async function settle(hypervisor: Hypervisor, deps: Deps): Promise<void> {
@@ -24,7 +28,8 @@ export async function settle(hypervisor: Hypervisor, deps: Deps): Promise<void> 
   const step: Step = looked.ok ? decide(looked.value, deps.options, deps.clock()) : outage(hypervisor, looked.failure.words)
   if (step.do === 'nothing') return
   if (isObserved(hypervisor, deps)) return observe(hypervisor, step, deps)
-  const outcome = looked.ok ? await act(hypervisor, step, deps) : { problem: looked.failure.words }
+  const done = looked.ok ? await act(hypervisor, step, deps) : { problem: looked.failure.words }
+  const outcome = looked.ok ? { ...done, checks: looked.value.checks } : done
   await write(hypervisor, step, outcome, deps)
 }
 
@@ -72,7 +77,16 @@ async function look(hypervisor: Hypervisor, deps: Deps): Promise<Seen> {
     stage === 'Testing' || stage === 'Aborted' || isStopping(hypervisor) ? testServers(hypervisor, deps) : []
   ])
   const forcedDown = stage === 'Initial' && (await isForcedDown(hypervisor, hosts, deps))
-  return { hypervisor, hosts, forcedDown, servers }
+  const checks = stage === 'Initial' ? await check(hypervisor, deps) : []
+  return { hypervisor, hosts, forcedDown, servers, checks }
+}
+
+/** HV-43: Placement is asked only by whoever wants to know of the storage. */
+async function check(hypervisor: Hypervisor, { cloud, checks, minLibvirt }: Deps): Promise<Check[]> {
+  const { hypervisorId } = hypervisor.status ?? {}
+  const asks = hypervisorId && checks.some(({ name }) => name === 'storage')
+  const diskGiB = asks ? (await cloud.resourceProviders.inventories(hypervisorId))['DISK_GB']?.total : undefined
+  return checksOf(checks, { hypervisor, minLibvirt, diskGiB })
 }
 
 /** Only of a host that is down it matters whether it was forced to be. */
@@ -87,14 +101,20 @@ const isStopping = (hypervisor: Hypervisor): boolean =>
   (!hypervisor.spec.lifecycleEnabled || hypervisor.spec.maintenance === 'termination')
 
 /** A host whose tests are skipped, and were never begun, has none. */
-async function testServers(hypervisor: Hypervisor, { testCloud, options, test }: Deps): Promise<TestServer[]> {
+async function testServers(hypervisor: Hypervisor, { cloud, testCloud, options, test }: Deps): Promise<TestServer[]> {
   if (hypervisor.spec.skipTests && !hypervisor.status?.onboarding?.tests?.length) return []
   const found: TestServer[] = []
   for (const name of namesToFind(hypervisor, options.prefix)) {
     for (const { id, status, fault, created } of await testCloud.servers.named(name)) {
       const text = test.consoleText.replaceAll('{name}', name)
       const hasShown = status === 'ACTIVE' && (await testCloud.servers.consoleOutput(id, consoleLines)).includes(text)
-      found.push({ id, name, status, fault: fault?.message, created, hasShown })
+      const hasReached =
+        test.networkText === '' ||
+        (hasShown && (await testCloud.servers.consoleOutput(id, networkLines)).includes(test.networkText))
+      // the test project's credential is not told where its server is
+      const place = options.liveMigration ? await cloud.servers.get(id) : undefined
+      const { host = null, taskState = null } = place ?? {}
+      found.push({ id, name, status, fault: fault?.message, created, hasShown, hasReached, host, taskState })
     }
   }
   return found
@@ -117,6 +137,7 @@ async function act(hypervisor: Hypervisor, step: Step, deps: Deps): Promise<Outc
     if (step.do === 'clean') for (const server of step.servers) await testCloud.servers.delete(server)
     if (step.do !== 'test') return {}
     const { test } = step
+    if (test.do === 'move') await cloud.servers.liveMigrate(test.server, test.target)
     if (test.do === 'create') await orderServer(test.name, hypervisor, step.host.service.host, deps)
     if ((test.do === 'fail' || test.do === 'pass') && test.server) await testCloud.servers.delete(test.server)
     return {}

@@ -25,6 +25,8 @@ function deedsOf(step: Step): Action[] {
   if (step.do !== 'test') return []
   const { test } = step
   if (test.do === 'create') return [{ kind: `test ${test.name}`, to: 'ordered', reason: 'the host is to prove itself' }]
+  if (test.do === 'move')
+    return [{ kind: `test ${test.name}`, to: `moved ${test.leg}`, reason: 'the host is to give servers away and take them' }]
   if (test.do === 'pass') return [{ kind: `test ${test.name}`, to: 'passed', reason: 'ACTIVE and on its console' }]
   return test.do === 'fail' ? [{ kind: `test ${test.name}`, to: 'failed', reason: test.why }] : []
 }

@@ -3,6 +3,7 @@ import { findCondition } from '../../shared/kube/conditions.ts'
 import { mayEnable } from '../../shared/openstack/compute-service.ts'
 import { matchHost, namesOf } from '../../shared/openstack/host.ts'
 import type { Hypervisor } from '../../shared/schema/hypervisor.ts'
+import type { Check } from './checks.ts'
 import { budgetEntry, nextTest, type TestStep } from './smoke-test.ts'
 
 export const manager = 'drover-onboarding'
@@ -16,6 +17,8 @@ export interface Options {
   maxAttempts: number
   testTimeoutMs: number
   firstWaitMs: number
+  /** HV-43: the test server leaves by live migration and comes back. */
+  liveMigration: boolean
   /** HV-32: enable a service also when somebody else disabled it. */
   takeover: boolean
   /** HV-41 */
@@ -40,6 +43,11 @@ export interface TestServer {
   created: string | null
   /** Whether the awaited text is among the last lines of its console; asked for when it is ACTIVE. */
   hasShown: boolean
+  /** HV-43: whether it shows that it reached the network; true when that is not asked. */
+  hasReached: boolean
+  /** HV-43: where it is and what is done to it; asked for when it is to move. */
+  host: string | null
+  taskState: string | null
 }
 
 export interface Seen {
@@ -49,6 +57,8 @@ export interface Seen {
   forcedDown: boolean
   /** Servers of this host's tests that still exist. */
   servers: readonly TestServer[]
+  /** HV-43: made while the host is prepared. */
+  checks: readonly Check[]
 }
 
 export type Step =
@@ -120,13 +130,15 @@ function stopping({ servers }: Seen, stage: string, why: string): Step {
 }
 
 /** HV-34, HV-35: the aggregates of the test, and no others, then the service. */
-function preparing({ hypervisor, forcedDown }: Seen, host: NovaHost, { testAggregate, takeover }: Options): Step {
+function preparing({ hypervisor, forcedDown, checks }: Seen, host: NovaHost, { testAggregate, takeover }: Options): Step {
   const zone = hypervisor.metadata.labels?.['topology.kubernetes.io/zone']
   if (!zone) return { do: 'wait', at: 'Initial', waitingFor: 'the label topology.kubernetes.io/zone', host }
   const names = new Set((hypervisor.status?.aggregates ?? []).map(({ name }) => name))
   const isThere = findCondition(hypervisor, 'AggregatesUpdated')?.reason === 'TestAggregates'
   if (!isThere || ![zone, testAggregate].every(name => names.has(name)))
     return { do: 'wait', at: 'Initial', waitingFor: `the aggregates ${zone} and ${testAggregate}`, host }
+  const failed = checks.find(({ result }) => result === 'Failed')
+  if (failed) return { do: 'wait', at: 'Initial', waitingFor: `the ${failed.name}: ${failed.reason}`, host }
   if (host.status === 'enabled' && host.state === 'up') return { do: 'advance', to: 'Testing', host }
   if (host.status === 'enabled' && !forcedDown) return { do: 'wait', at: 'Initial', waitingFor: 'nova-compute to be up', host }
   const { disabledReason } = host.service
@@ -143,7 +155,7 @@ function preparing({ hypervisor, forcedDown }: Seen, host: NovaHost, { testAggre
 /** HV-36, HV-37: tested, and nothing left of it. */
 function testing(seen: Seen, host: NovaHost, options: Options, now: Date): Step {
   const { hypervisor, servers } = seen
-  const test = hypervisor.spec.skipTests ? 'Passed' : nextTest(seen, options, now)
+  const test = hypervisor.spec.skipTests ? 'Passed' : nextTest(seen, host.service.host, options, now)
   if (typeof test === 'object' && test.do !== 'create' && test.do !== 'pause') return { do: 'test', test, host }
   if (servers.length > 0) return { do: 'clean', at: 'Testing', servers: servers.map(({ id }) => id), host }
   if (test === 'Passed') return { do: 'advance', to: 'Handover', host }

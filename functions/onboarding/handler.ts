@@ -4,6 +4,7 @@ import { defineFunction } from '../../shared/runtime/function.ts'
 import { prefixed, underPrefix } from '../../shared/openstack/config.ts'
 import { hostFields, hostReactions, openHostDeps } from '../../shared/openstack/host-function.ts'
 import { settle, type Deps } from './act.ts'
+import { checkPattern, parseCheckRule } from './checks.ts'
 import { isOpen, manager } from './decide.ts'
 
 const text = (byDefault: string, description: string) => Type.String({ default: byDefault, description })
@@ -22,6 +23,15 @@ const config = Type.Object({
   testVolumeSizeGib: Type.Integer({ default: 64, minimum: 0, description: 'its size; 0 boots without a volume' }),
   testPrefix: text('ohooc-', 'how the names of test servers begin'),
   testConsoleText: text('{name}', 'what the console must show'),
+  testNetworkText: text('', 'what it shows once the network is reached; empty: not asked (HV-43)'),
+  testAttachGib: Type.Integer({ default: 0, minimum: 0, description: 'size of a second volume to attach; 0: none (HV-43)' }),
+  testLiveMigration: Type.Boolean({ default: false, description: 'move the test server away and back (HV-43)' }),
+  prechecks: Type.Array(Type.String({ pattern: checkPattern }), {
+    default: [],
+    description:
+      'what must be well before the host is enabled: libvirt, bridges, storage, each as libvirt=fail or libvirt=warn (HV-43)'
+  }),
+  minLibvirt: text('', 'the oldest libvirt that the check takes, as 9.0; empty: any'),
   testTimeout: Duration({ default: '5m', description: 'from the order to the text on the console' }),
   testAttempts: Type.Integer({ default: 5, minimum: 1, description: 'tests that may fail (HV-39)' }),
   testFirstWait: Duration({ default: '1m', description: 'after the first failure; doubled after each' }),
@@ -49,8 +59,12 @@ export default defineFunction({
         network: given.testNetwork,
         volumeType: given.testVolumeType,
         volumeSizeGiB: given.testVolumeSizeGib,
+        attachGiB: given.testAttachGib,
+        networkText: given.testNetworkText,
         consoleText: given.testConsoleText
       },
+      checks: given.prechecks.map(parseCheckRule),
+      minLibvirt: given.minLibvirt,
       options: {
         nameForms: given.nameForms,
         testAggregate: given.testAggregate,
@@ -58,6 +72,7 @@ export default defineFunction({
         maxAttempts: given.testAttempts,
         testTimeoutMs: given.testTimeout,
         firstWaitMs: given.testFirstWait,
+        liveMigration: given.testLiveMigration,
         takeover: given.serviceTakeover,
         haMode: given.haMode
       }

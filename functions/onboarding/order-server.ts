@@ -11,6 +11,10 @@ export interface TestOptions {
   volumeType: string
   /** 0: without a volume. */
   volumeSizeGiB: number
+  /** HV-43: size of a second, empty volume that is attached when the server boots; 0: none. */
+  attachGiB: number
+  /** HV-43: what the console shows when the network was reached; empty: not asked. */
+  networkText: string
   /** What must be on the console; `{name}` stands for the server's name. */
   consoleText: string
 }
@@ -25,13 +29,15 @@ export async function orderServer(
   const [images, networks] = await Promise.all([testCloud.images.named(test.image), networksFor(test.network, testCloud)])
   const [image] = images
   if (!image) throw new OpenStackError('BadInput', `there is no image ${test.image}`)
+  const type = test.volumeType ? { type: test.volumeType } : {}
   await testCloud.servers.create({
     name,
     flavorId: test.flavor,
     imageId: image.id,
     zone: `${zone}:${host}`,
     networks,
-    ...(test.volumeSizeGiB > 0 && { volume: { sizeGiB: test.volumeSizeGiB, ...(test.volumeType && { type: test.volumeType }) } })
+    ...(test.volumeSizeGiB > 0 && { volume: { sizeGiB: test.volumeSizeGiB, ...type } }),
+    ...(test.attachGiB > 0 && { attached: { sizeGiB: test.attachGiB, ...type } })
   })
 }
 

@@ -4,8 +4,10 @@ import { historyAfter } from '../../shared/openstack/audit.ts'
 import { driftEntries, type Finding } from '../../shared/openstack/drift.ts'
 import type { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import { actionsOf } from './actions.ts'
+import { withChecks, type Check } from './checks.ts'
 import { circumstances, manager, type NovaHost, type Options, type Step } from './decide.ts'
-import { budgetEntry, failuresOf, testsOf, type Test, type TestStep } from './smoke-test.ts'
+import { withLegs } from './legs.ts'
+import { budgetEntry, failuresOf, ofServers, type Test, type TestStep } from './smoke-test.ts'
 
 type Status = NonNullable<Hypervisor['status']>
 type Workflow = NonNullable<Status['onboarding']>
@@ -14,6 +16,7 @@ type Workflow = NonNullable<Status['onboarding']>
 export interface Outcome {
   problem?: string
   isFinal?: boolean
+  checks?: readonly Check[]
 }
 
 type Reached = { status: 'True' | 'False'; reason: string; message: string } | undefined
@@ -99,6 +102,7 @@ function textOf(test: TestStep, problem: string | undefined): string {
   if (problem !== undefined) return problem
   if (test.do === 'fail') return `${test.name} failed: ${test.why}`
   if (test.do === 'pass') return `${test.name} passed.`
+  if (test.do === 'move') return `${test.name} is moved ${test.leg === 'out' ? 'away' : 'back'}.`
   return test.do === 'create' ? `${test.name} was ordered.` : `Waiting for ${test.waitingFor}.`
 }
 
@@ -131,21 +135,21 @@ const namesOf = (status: Status | undefined, found: NovaHost | undefined): Parti
 function workflowOf(
   hypervisor: Hypervisor,
   step: Step,
-  { problem, isFinal }: Outcome,
+  { problem, isFinal, checks = [] }: Outcome,
   reached: Reached,
   now: Date,
   { maxAttempts }: Options
 ): Workflow {
   const before = hypervisor.status?.onboarding
   const isNew = step.do === 'retry' || (step.do === 'advance' && step.to === 'Initial')
-  const tests = isNew ? [] : testsAfter(hypervisor, step, isFinal ? problem : undefined, now)
-  const failed = tests.findLast(({ result }) => result === 'Failed')
+  const tests = isNew ? [] : withChecks(testsAfter(hypervisor, step, problem, isFinal ?? false, now), checks, now)
+  const failed = ofServers(tests).findLast(({ result }) => result === 'Failed')
   const startedAt = isNew ? timestamp(now) : before?.startedAt
   const lastError = problem ?? failed?.reason ?? (isNew ? undefined : before?.lastError)
   const waitingFor = waitOf(step)
   const isOver = reached?.status === 'False'
   return {
-    attempts: failuresOf(tests),
+    attempts: failuresOf(ofServers(tests)),
     maxAttempts,
     ...(startedAt && { startedAt }),
     step: reached?.reason ?? 'Registering',
@@ -161,13 +165,14 @@ function waitOf(step: Step): string | undefined {
   return step.do === 'clean' ? 'the servers of the tests to be gone' : undefined
 }
 
-function testsAfter(hypervisor: Hypervisor, step: Step, refused: string | undefined, now: Date): Test[] {
+function testsAfter(hypervisor: Hypervisor, step: Step, problem: string | undefined, isFinal: boolean, now: Date): Test[] {
   const noted = hypervisor.status?.onboarding?.tests ?? []
-  if (step.do === 'fail')
-    return [...testsOf(hypervisor), { name: budgetEntry, result: 'Exhausted', reason: circumstances(hypervisor) }]
+  if (step.do === 'fail') return [...noted, { name: budgetEntry, result: 'Exhausted', reason: circumstances(hypervisor) }]
   if (step.do !== 'test' || step.test.do === 'pause') return noted
   const { test } = step
   const { name } = test
+  const refused = isFinal ? problem : undefined
+  const parts = problem === undefined ? withLegs(noted, test, now) : noted
   const known = noted.find(entry => entry.name === name) ?? { name, startedAt: timestamp(now) }
   const ended = { ...known, finishedAt: timestamp(now) }
   const entry: Test =
@@ -178,5 +183,5 @@ function testsAfter(hypervisor: Hypervisor, step: Step, refused: string | undefi
         : refused !== undefined
           ? { ...ended, result: 'Failed', reason: refused }
           : known
-  return [...noted.filter(entry => entry.name !== name), entry]
+  return [...parts.filter(entry => entry.name !== name), entry]
 }

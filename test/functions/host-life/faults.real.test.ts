@@ -10,6 +10,7 @@ import type { FakeOpenStack } from '../../../shared/local/openstack/index.ts'
 import { settleAll } from '../../../shared/runtime/settle-all.ts'
 import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import { fakeOpenStack, passwordOf } from '../../openstack-sdk-lite/fake.ts'
+import { eventually } from '../../servers/eventually.ts'
 import { ownKubernetes } from '../../servers/kubernetes.ts'
 import { environmentOf } from './life.ts'
 import { condition, type Status } from './fixtures.ts'
@@ -207,6 +208,59 @@ t.test('HV-36, HV-39: a test server in ERROR; after the last attempt no more are
   t.match(await conditionOf('broken', 'Onboarding'), { reason: 'Initial' }, 'asked to try again')
 })
 const creations = ({ requests }: FakeOpenStack) => requests.filter(({ method, path }) => method === 'POST' && path === '/servers')
+
+t.test('HV-42, HV-43: checked first, then tested with a volume, the network, and a live migration away and back', async t => {
+  const strict = await run(
+    t,
+    api,
+    functions,
+    { ...env, ...quick },
+    {
+      onboarding: {
+        PRECHECKS: 'libvirt=fail,bridges=warn,storage=fail',
+        MIN_LIBVIRT: '9.0',
+        TEST_LIVE_MIGRATION: 'true',
+        TEST_NETWORK_TEXT: 'LAST LINE',
+        TEST_ATTACH_GIB: '1'
+      }
+    }
+  )
+  fake.addHost({ name: 'checked' })
+  await make('checked', { skipTests: false })
+  const until = (what: string, is: (hypervisor: Hypervisor) => unknown): Promise<Hypervisor> =>
+    eventually(
+      what,
+      async () => {
+        await step(t, 'checked', strict)
+        const found = await stored('checked')
+        return is(found) ? found : undefined
+      },
+      120_000
+    )
+  await until('the check to hold it back', ({ status }) => status?.onboarding?.waitingFor?.includes('check libvirt'))
+  const connected = condition('LibVirtConnection', 'True', 'Connected')
+  const agent = { libVirtVersion: '10.0.0', conditions: [connected] }
+  await admin.applyStatus(Hypervisor, { metadata: { name: 'checked' }, status: agent })
+  const done = await until('the end', ({ status }) =>
+    status?.conditions?.some(({ type, status }) => type === 'Onboarding' && status === 'False')
+  )
+  const results = (done.status?.onboarding?.tests ?? []).map(
+    ({ name, result }) => `${name.replace(/^ohooc\S+/, 'server')} ${result}`
+  )
+  t.same(results.sort(), [
+    'check bridges Warned',
+    'check libvirt Passed',
+    'check storage Passed',
+    'server Passed',
+    'server in Passed',
+    'server out Passed'
+  ])
+  t.same(
+    [...fake.world.instances.values()].filter(({ name }) => name.includes('checked')),
+    [],
+    'HV-37: nothing is left'
+  )
+})
 
 t.test('HV-32: what somebody else disabled is left disabled', async t => {
   fake.addHost({ name: 'foreign', status: 'disabled', disabledReason: 'bad fans' })

@@ -19,6 +19,7 @@ const options: Options = {
   maxAttempts: 5,
   testTimeoutMs: 300_000,
   firstWaitMs: 60_000,
+  liveMigration: false,
   takeover: false,
   haMode: 'off'
 }
@@ -36,6 +37,7 @@ const seen = (given: Hypervisor, more: Partial<Seen> = {}): Seen => ({
   hosts: [nova()],
   forcedDown: false,
   servers: [],
+  checks: [],
   ...more
 })
 const at = (
@@ -53,6 +55,9 @@ const server = (given: Partial<TestServer> = {}): TestServer => ({
   fault: undefined,
   created: null,
   hasShown: false,
+  hasReached: true,
+  host: null,
+  taskState: null,
   ...given
 })
 const prepared = {

@@ -69,6 +69,8 @@ export interface NewServer {
   networks: 'none' | 'auto' | { network: string }[]
   /** boots from a new volume that goes away with the server */
   volume?: { sizeGiB: number; type?: string }
+  /** a further, empty volume that is attached at boot and goes away with the server */
+  attached?: { sizeGiB: number; type?: string }
   metadata?: Record<string, string>
   userData?: string
 }
@@ -107,12 +109,24 @@ export function servers(send: Send): Servers {
   }
 }
 
-function wireServer({ name, flavorId, imageId, zone, host, networks, volume, metadata, userData }: NewServer): object {
+function wireServer({
+  name,
+  flavorId,
+  imageId,
+  zone,
+  host,
+  networks,
+  volume: boot,
+  attached,
+  metadata,
+  userData
+}: NewServer): object {
+  const disks = disksOf(imageId, boot, attached)
   return {
     name,
     flavorRef: flavorId,
-    ...(imageId && !volume && { imageRef: imageId }),
-    ...(volume && { block_device_mapping_v2: [bootVolume(volume, imageId)] }),
+    ...(imageId && !boot && { imageRef: imageId }),
+    ...(disks.length > 0 && { block_device_mapping_v2: disks }),
     ...(zone && { availability_zone: zone }),
     ...(host && { host }),
     ...(metadata && { metadata }),
@@ -121,10 +135,19 @@ function wireServer({ name, flavorId, imageId, zone, host, networks, volume, met
   }
 }
 
-const bootVolume = ({ sizeGiB, type }: { sizeGiB: number; type?: string }, imageId: string | undefined): object => ({
-  boot_index: 0,
-  uuid: imageId,
-  source_type: imageId ? 'image' : 'blank',
+function disksOf(imageId: string | undefined, boot: NewServer['volume'], attached: NewServer['attached']): object[] {
+  const image = imageId ? { uuid: imageId, source_type: 'image' } : { source_type: 'blank' }
+  // an image that is booted from a disk of the host must be named among the disks as soon as there are any
+  const first = boot
+    ? volume(boot, 0, image)
+    : { ...image, boot_index: 0, destination_type: 'local', delete_on_termination: true }
+  if (!attached) return boot ? [first] : []
+  return [first, volume(attached, -1, { source_type: 'blank' })]
+}
+
+const volume = ({ sizeGiB, type }: { sizeGiB: number; type?: string }, bootIndex: number, source: object): object => ({
+  boot_index: bootIndex,
+  ...source,
   destination_type: 'volume',
   volume_size: sizeGiB,
   ...(type && { volume_type: type }),
