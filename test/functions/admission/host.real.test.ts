@@ -1,5 +1,4 @@
-// Rules about hosts, Evictions and OVSNodes through the real API server, as the ones who ask: a person, the functions, agents with the
-// tokens of their pods.
+// HV-11…HV-13 through the real API server, as the ones who ask: a person, the functions. Warned of out of the box, refused where enforced.
 import t, { type Test } from 'tap'
 import { ownKubernetes } from '../../servers/kubernetes.ts'
 import { eventually } from '../../servers/eventually.ts'
@@ -44,7 +43,6 @@ async function host(name: string, { zone = name, cpu, used = 0, spec = {}, aggre
 }
 const uuid = '6fa459ea-ee8a-3ca4-894e-db77e160355e'
 await host('plain')
-await host('ending', { spec: { maintenance: 'termination' } })
 for (const name of ['full-1', 'full-2', 'full-3']) await host(name, { zone: 'full', cpu: 10, used: 8 })
 for (const name of ['easy-1', 'easy-2', 'easy-3', 'easy-4']) await host(name, { zone: 'easy', cpu: 10, used: 2 })
 const budget = [{ name: 'gpu', uuid, metadata: { maxUnavailable: '1' } }]
@@ -67,117 +65,6 @@ const change = (name: string, spec: object, headers: Record<string, string> = ja
   write(api, 'PATCH', `${hosts}/${name}`, { spec }, { ...headers, ...merged })
 const evict = (spec: object, headers: Record<string, string> = jane) =>
   write(api, 'POST', evictions, { ...evictionKind, metadata: { name: 'new' }, spec: { reason: 'test', ...spec } }, headers)
-
-// The CRD refuses what it can say first, with its own words; the webhook repeats it for clusters that cannot.
-interface Asked {
-  object: object
-  oldObject?: object
-  username?: string
-  resource?: string
-  extra?: Record<string, string[]>
-}
-async function review(
-  { object, oldObject, username = 'jane', resource = 'hypervisors', extra }: Asked,
-  url = webhook.url
-): Promise<{ allowed: boolean; rules: string[]; warnings: string[] }> {
-  const group = resource === 'ovsnodes' ? 'ovs.c5c3.io' : 'kvm.cloud.sap'
-  const asked = {
-    uid: 'u',
-    operation: oldObject ? 'UPDATE' : 'CREATE',
-    resource: { group, version: 'v1', resource },
-    userInfo: { username, extra },
-    object,
-    oldObject
-  }
-  const body = JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request: asked })
-  const { response } = (await (await fetch(`${url}/admit`, { method: 'POST', body })).json()) as {
-    response: { allowed: boolean; status?: Refusal; warnings?: string[] }
-  }
-  const rules = [...new Set(response.status?.details?.causes?.map(({ reason }) => reason) ?? [])]
-  return { allowed: response.allowed, rules, warnings: response.warnings ?? [] }
-}
-const defaults = {
-  reboot: false,
-  evacuateOnReboot: true,
-  lifecycleEnabled: true,
-  skipTests: false,
-  highAvailability: true,
-  createCertManagerCertificate: false,
-  installCertificate: true,
-  customTraits: [],
-  aggregates: [],
-  allowedProjects: []
-}
-const hv = (spec: object) => ({ ...hostKind, metadata: { name: 'h' }, spec: { ...defaults, ...spec } })
-
-const byCrd: Array<[id: string, bad: Asked, good: Asked]> = [
-  [
-    'R1',
-    { object: hv({ maintenance: 'auto' }), oldObject: hv({ maintenance: 'termination' }) },
-    {
-      object: hv({ maintenance: 'ha' }),
-      oldObject: hv({ maintenance: 'termination' }),
-      username: 'system:serviceaccount:drover:ha'
-    }
-  ],
-  ['R2', { object: hv({ maintenance: 'manual' }) }, { object: hv({ maintenance: 'manual', maintenanceReason: 'disk' }) }],
-  ['R3', { object: hv({ overcommit: { cpu: 0.9 } }) }, { object: hv({ overcommit: { cpu: 1 } }) }],
-  ['R4', { object: hv({ groups: [{}] }) }, { object: hv({ groups: [{ trait: { name: 'CUSTOM_A' } }] }) }],
-  [
-    'R4',
-    { object: hv({ groups: [{ trait: { name: 'A' }, aggregate: { name: 'a', uuid } }] }) },
-    { object: hv({ groups: [{ aggregate: { name: 'a', uuid } }] }) }
-  ],
-  ['R5', { object: hv({ groups: [{ trait: { name: '' } }] }) }, { object: hv({ groups: [{ trait: { name: 'A' } }] }) }],
-  [
-    'R5',
-    { object: hv({ groups: [{ aggregate: { name: 'a', uuid: '6fa459ea' } }] }) },
-    { object: hv({ groups: [{ aggregate: { name: 'a', uuid } }] }) }
-  ],
-  [
-    '1.5',
-    {
-      resource: 'evictions',
-      object: { ...evictionKind, metadata: { name: 'e' }, spec: { hypervisor: 'b', reason: 'r' } },
-      oldObject: { ...evictionKind, metadata: { name: 'e' }, spec: { hypervisor: 'a', reason: 'r' } }
-    },
-    {
-      resource: 'evictions',
-      object: { ...evictionKind, metadata: { name: 'e' }, spec: { hypervisor: 'a', reason: 'r2' } },
-      oldObject: { ...evictionKind, metadata: { name: 'e' }, spec: { hypervisor: 'a', reason: 'r' } }
-    }
-  ],
-  [
-    '1.5',
-    {
-      resource: 'evictions',
-      object: { ...evictionKind, metadata: { name: 'e' }, spec: { hypervisor: 'a', reason: 'r', mode: 'evacuate' } },
-      oldObject: { ...evictionKind, metadata: { name: 'e' }, spec: { hypervisor: 'a', reason: 'r' } }
-    },
-    {
-      resource: 'evictions',
-      object: { ...evictionKind, metadata: { name: 'e' }, spec: { hypervisor: 'a', reason: 'r', mode: 'drain' } },
-      oldObject: { ...evictionKind, metadata: { name: 'e' }, spec: { hypervisor: 'a', reason: 'r' } }
-    }
-  ],
-  [
-    'OV-5',
-    { resource: 'ovsnodes', object: { metadata: { name: 'a' }, spec: { nodeRef: { name: 'b' } } } },
-    { resource: 'ovsnodes', object: { metadata: { name: 'a' }, spec: { nodeRef: { name: 'a' } } } }
-  ]
-]
-for (const [id, bad, good] of byCrd) {
-  t.test(`${id}, as an older cluster asks: ${JSON.stringify(bad.object)}`, async t => {
-    t.match(await review(bad), { allowed: false, rules: [id] })
-    t.match(await review(good), { allowed: true, rules: [] })
-  })
-}
-t.test('R1–R5 through this API server: its CRD refuses them', async t => {
-  const specs = [{ maintenance: 'manual' }, { overcommit: { cpu: 0.5 } }, { groups: [{}] }, { groups: [{ trait: { name: '' } }] }]
-  for (const spec of specs) t.equal((await change('plain', spec)).status, 422, JSON.stringify(spec))
-  t.equal((await change('ending', { maintenance: 'auto' })).status, 422, 'R1')
-  t.equal((await change('ending', { maintenance: 'ha' }, as('ha'))).status, 200)
-})
 
 /** A warning out of the box, a refusal where objections are enforced. */
 async function objects(
@@ -293,94 +180,4 @@ t.test('HV-12: who set maintenance, and when, is stamped and cannot be forged', 
     spec: {}
   })
   t.same(born.body.metadata.annotations ?? {}, {}, 'a stamp without maintenance is none')
-})
-
-/** The token of a pod on a node: the API server tells the webhook the node from its claims. */
-async function agentOn(node: string, namespace: string, account: string): Promise<Record<string, string>> {
-  const pods = `/api/v1/namespaces/${namespace}/pods`
-  const pod = {
-    metadata: { name: `${account}-${node}` },
-    spec: { serviceAccountName: account, nodeName: node, containers: [{ name: 'c', image: 'i' }] }
-  }
-  const { metadata } = await create(pods, pod)
-  const bound = { spec: { boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: pod.metadata.name, uid: metadata.uid } } }
-  const { body } = await request<{ status: { token: string } }>(
-    api,
-    'POST',
-    `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`,
-    bound
-  )
-  return { authorization: `Bearer ${body.status.token}` }
-}
-for (const [namespace, account] of [
-  ['drover', 'hypervisor-agent'],
-  ['ovn-system', 'ovs-agent']
-] as const) {
-  await request(api, 'POST', '/api/v1/namespaces', { metadata: { name: namespace } })
-  await create(`/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name: account } })
-  await create('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
-    metadata: { name: account },
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' }, // the webhook alone is to hold it back
-    subjects: [{ kind: 'ServiceAccount', name: account, namespace }]
-  })
-}
-for (const name of ['node-a', 'node-b']) {
-  await create('/api/v1/nodes', { metadata: { name } })
-  await host(name)
-}
-
-t.test('HV-14: an agent writes the status of its own host, and its own fields of it', async t => {
-  const agent = await agentOn('node-a', 'drover', 'hypervisor-agent')
-  const status = (name: string, status: object) => patch(`${hosts}/${name}/status`, { status }, agent)
-  t.equal((await status('node-a', { numInstances: 3, agent: { version: '1' } })).status, 200)
-  const condition = (type: string) => ({
-    conditions: [{ type, status: 'True', reason: 'Connected', message: '', lastTransitionTime: '2026-11-01T00:00:00Z' }]
-  })
-  t.equal((await status('node-a', condition('LibVirtConnection'))).status, 200)
-  t.equal((await status('node-a', condition('virtqemud.service'))).status, 200, 'a unit of its choice (NA-16)')
-  const line = (actor: string) => ({ history: [{ id: `boot-${actor}`, kind: 'boot', to: 'b', actor }] })
-  t.equal((await status('node-a', line('drover-hypervisor-agent'))).status, 200, 'its own line of the history (§1.3)')
-  for (const [what, answer] of Object.entries({
-    'another host': await status('node-b', { numInstances: 3 }),
-    'a field of a function': await status('node-a', { evicted: true }),
-    'a line of another in the history': await status('node-a', line('drover-hypervisor')),
-    'its own line taken for that of another': await status('node-a', {
-      history: [{ id: 'boot-drover-hypervisor-agent', actor: 'drover-ha' }]
-    }),
-    'a condition of a function': await status('node-a', condition('Ready')),
-    'the spec': await patch(`${hosts}/node-a`, { spec: { maintenance: 'auto' } }, agent),
-    'a label': await patch(`${hosts}/node-a`, { metadata: { labels: { a: 'b' } } }, agent),
-    creation: await request<Refusal>(api, 'POST', hosts, { ...hostKind, metadata: { name: 'node-c' }, spec: {} }, agent),
-    deletion: await request<Refusal>(api, 'DELETE', `${hosts}/node-a`, undefined, agent)
-  })) {
-    t.equal(answer.status, 403, what, { answer })
-    t.same(refusedBy(answer), ['HV-14'], what)
-  }
-  const unbound = await request<{ status: { token: string } }>(
-    api,
-    'POST',
-    '/api/v1/namespaces/drover/serviceaccounts/hypervisor-agent/token',
-    { spec: {} }
-  )
-  const bare = { authorization: `Bearer ${unbound.body.status.token}` }
-  t.same(refusedBy(await patch(`${hosts}/node-a/status`, { status: { numInstances: 1 } }, bare)), ['HV-14'], 'a token of no pod')
-})
-
-t.test('OV-5: an agent writes the OVSNode of its own node', async t => {
-  const agent = await agentOn('node-b', 'ovn-system', 'ovs-agent')
-  const list = '/apis/ovs.c5c3.io/v1alpha1/namespaces/ovn-system/ovsnodes'
-  const node = (name: string) => ({
-    apiVersion: 'ovs.c5c3.io/v1alpha1',
-    kind: 'OVSNode',
-    metadata: { name },
-    spec: { nodeRef: { name } }
-  })
-  const foreign = await request<Refusal>(api, 'POST', list, node('node-a'), agent)
-  t.equal(foreign.status, 403)
-  t.same(refusedBy(foreign), ['OV-5'])
-  t.equal((await request(api, 'POST', list, node('node-b'), agent)).status, 201)
-  t.equal((await patch(`${list}/node-b/status`, { status: { observedAt: '2026-11-01T00:00:00Z' } }, agent)).status, 200)
-  await create(list, node('node-a'))
-  t.same(refusedBy(await patch(`${list}/node-a/status`, { status: { observedAt: '2026-11-01T00:00:00Z' } }, agent)), ['OV-5'])
-  t.same(refusedBy(await request<Refusal>(api, 'DELETE', `${list}/node-a`, undefined, agent)), ['OV-5'])
 })

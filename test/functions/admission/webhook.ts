@@ -78,6 +78,16 @@ export const networks = ({ namespace }: { namespace: string }): string =>
 export const hosts = '/apis/kvm.cloud.sap/v1/hypervisors'
 export const evictions = '/apis/kvm.cloud.sap/v1/evictions'
 
+export const ovsNodes = {
+  kind: { apiVersion: 'ovs.c5c3.io/v1alpha1', kind: 'OVSNode' },
+  list: (namespace: string): string => `/apis/ovs.c5c3.io/v1alpha1/namespaces/${namespace}/ovsnodes`,
+  /** Headers of who speaks as the agent of a node, without a token of its pod. */
+  agentOn: (node: string): Record<string, string> => ({
+    'impersonate-user': 'system:serviceaccount:ovn-system:ovs-agent',
+    'impersonate-extra-authentication.kubernetes.io%2fnode-name': node
+  })
+}
+
 /** With no effect. */
 export const write = <T = Refusal>(
   api: Access,

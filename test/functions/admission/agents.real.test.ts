@@ -1,0 +1,104 @@
+// HV-14 and OV-5 through the real API server: agents with the tokens of their pods, from which the API server tells the webhook the node.
+import t from 'tap'
+import { ownKubernetes } from '../../servers/kubernetes.ts'
+import { request } from '../../servers/request.ts'
+import { hostKind, hosts, installWebhooks, merged, ovsNodes, refusedBy, type Refusal, startWebhook } from './webhook.ts'
+
+t.setTimeout(240_000)
+const api = await ownKubernetes(t)
+const webhook = await startWebhook(t, api)
+t.teardown(() => webhook.close())
+await installWebhooks(api, webhook.tlsUrl)
+
+const create = async (path: string, body: object): Promise<{ metadata: { uid: string } }> => {
+  const answer = await request<{ metadata: { uid: string } }>(api, 'POST', path, body)
+  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
+  return answer.body
+}
+const patch = (path: string, body: object, headers: Record<string, string>) =>
+  request<Refusal>(api, 'PATCH', path, body, { ...merged, ...headers })
+
+/** The token of a pod on a node: the API server tells the webhook the node from its claims. */
+async function agentOn(node: string, namespace: string, account: string): Promise<Record<string, string>> {
+  const pods = `/api/v1/namespaces/${namespace}/pods`
+  const pod = {
+    metadata: { name: `${account}-${node}` },
+    spec: { serviceAccountName: account, nodeName: node, containers: [{ name: 'c', image: 'i' }] }
+  }
+  const { metadata } = await create(pods, pod)
+  const bound = { spec: { boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: pod.metadata.name, uid: metadata.uid } } }
+  const { body } = await request<{ status: { token: string } }>(
+    api,
+    'POST',
+    `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`,
+    bound
+  )
+  return { authorization: `Bearer ${body.status.token}` }
+}
+for (const [namespace, account] of [
+  ['drover', 'hypervisor-agent'],
+  ['ovn-system', 'ovs-agent']
+] as const) {
+  await request(api, 'POST', '/api/v1/namespaces', { metadata: { name: namespace } })
+  await create(`/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name: account } })
+  await create('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+    metadata: { name: account },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' }, // the webhook alone is to hold it back
+    subjects: [{ kind: 'ServiceAccount', name: account, namespace }]
+  })
+}
+for (const name of ['node-a', 'node-b']) {
+  await create('/api/v1/nodes', { metadata: { name } })
+  await create(hosts, { ...hostKind, metadata: { name }, spec: {} })
+}
+
+t.test('HV-14: an agent writes the status of its own host, and its own fields of it', async t => {
+  const agent = await agentOn('node-a', 'drover', 'hypervisor-agent')
+  const status = (name: string, status: object) => patch(`${hosts}/${name}/status`, { status }, agent)
+  t.equal((await status('node-a', { numInstances: 3, agent: { version: '1' } })).status, 200)
+  const condition = (type: string) => ({
+    conditions: [{ type, status: 'True', reason: 'Connected', message: '', lastTransitionTime: '2026-11-01T00:00:00Z' }]
+  })
+  t.equal((await status('node-a', condition('LibVirtConnection'))).status, 200)
+  t.equal((await status('node-a', condition('virtqemud.service'))).status, 200, 'a unit of its choice (NA-16)')
+  const line = (actor: string) => ({ history: [{ id: `boot-${actor}`, kind: 'boot', to: 'b', actor }] })
+  t.equal((await status('node-a', line('drover-hypervisor-agent'))).status, 200, 'its own line of the history (§1.3)')
+  for (const [what, answer] of Object.entries({
+    'another host': await status('node-b', { numInstances: 3 }),
+    'a field of a function': await status('node-a', { evicted: true }),
+    'a line of another in the history': await status('node-a', line('drover-hypervisor')),
+    'its own line taken for that of another': await status('node-a', {
+      history: [{ id: 'boot-drover-hypervisor-agent', actor: 'drover-ha' }]
+    }),
+    'a condition of a function': await status('node-a', condition('Ready')),
+    'the spec': await patch(`${hosts}/node-a`, { spec: { maintenance: 'auto' } }, agent),
+    'a label': await patch(`${hosts}/node-a`, { metadata: { labels: { a: 'b' } } }, agent),
+    creation: await request<Refusal>(api, 'POST', hosts, { ...hostKind, metadata: { name: 'node-c' }, spec: {} }, agent),
+    deletion: await request<Refusal>(api, 'DELETE', `${hosts}/node-a`, undefined, agent)
+  })) {
+    t.equal(answer.status, 403, what, { answer })
+    t.same(refusedBy(answer), ['HV-14'], what)
+  }
+  const unbound = await request<{ status: { token: string } }>(
+    api,
+    'POST',
+    '/api/v1/namespaces/drover/serviceaccounts/hypervisor-agent/token',
+    { spec: {} }
+  )
+  const bare = { authorization: `Bearer ${unbound.body.status.token}` }
+  t.same(refusedBy(await patch(`${hosts}/node-a/status`, { status: { numInstances: 1 } }, bare)), ['HV-14'], 'a token of no pod')
+})
+
+t.test('OV-5: an agent writes the OVSNode of its own node', async t => {
+  const agent = await agentOn('node-b', 'ovn-system', 'ovs-agent')
+  const list = ovsNodes.list('ovn-system')
+  const node = (name: string) => ({ ...ovsNodes.kind, metadata: { name }, spec: { nodeRef: { name } } })
+  const foreign = await request<Refusal>(api, 'POST', list, node('node-a'), agent)
+  t.equal(foreign.status, 403)
+  t.same(refusedBy(foreign), ['OV-5'])
+  t.equal((await request(api, 'POST', list, node('node-b'), agent)).status, 201)
+  t.equal((await patch(`${list}/node-b/status`, { status: { observedAt: '2026-11-01T00:00:00Z' } }, agent)).status, 200)
+  await create(list, node('node-a'))
+  t.same(refusedBy(await patch(`${list}/node-a/status`, { status: { observedAt: '2026-11-01T00:00:00Z' } }, agent)), ['OV-5'])
+  t.same(refusedBy(await request<Refusal>(api, 'DELETE', `${list}/node-a`, undefined, agent)), ['OV-5'])
+})
