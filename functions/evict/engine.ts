@@ -61,7 +61,7 @@ export function createEngine(deps: EngineDeps): Engine {
       throw err
     }
     listed = undefined
-    deps.measure(eviction.spec.hypervisor, eviction.status, status)
+    deps.measure(eviction.spec.hypervisor, eviction.status, status, clock())
     tellAll(eviction, newsOf(eviction, status))
     const moving = new Set((status.instances ?? []).filter(({ state }) => inFlight.has(state)).map(({ id }) => id))
     return { moving, nextCheckMs: status.verdict === undefined ? nextCheckMs : undefined }

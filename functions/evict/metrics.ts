@@ -4,7 +4,7 @@ import type { Entry, Status } from './seen.ts'
 const once = <T extends Metric>(registry: Registry, name: string, make: () => T): T =>
   (registry.getSingleMetric(name) as T | undefined) ?? make()
 
-export type Measure = (host: string, before: Status | undefined, after: Status) => void
+export type Measure = (host: string, before: Status | undefined, after: Status, now: Date) => void
 
 /** HV-64. Hosts are a bounded set, and their series go when the drain is over. */
 export function evictMetrics(registry: Registry): Measure {
@@ -37,7 +37,7 @@ export function evictMetrics(registry: Registry): Measure {
       })
   )
 
-  return (host, before, after) => {
+  return (host, before, after, now) => {
     const known = new Map((before?.instances ?? []).map(entry => [entry.id, entry.state]))
     for (const entry of after.instances ?? []) {
       if (known.get(entry.id) === entry.state || !final.has(entry.state)) continue
@@ -54,7 +54,7 @@ export function evictMetrics(registry: Registry): Measure {
       else servers.remove(host, state)
     }
     if (eta === undefined || after.verdict !== undefined) left.remove(host)
-    else left.labels(host).set(Math.max(0, (Date.parse(eta) - Date.parse(after.nextCheckAt ?? eta)) / 1000))
+    else left.labels(host).set(Math.max(0, (Date.parse(eta) - now.getTime()) / 1000))
   }
 }
 

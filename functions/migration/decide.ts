@@ -83,7 +83,12 @@ export function afterSample(before: Status | undefined, sample: Sample): Status 
   const origin = sample.origin ?? (fresh ? undefined : before.origin)
   const destination = sample.destination ?? (fresh ? undefined : before.destination)
   // HV-18: what the destination tells comes after what the source knows, and knows less
-  const figures = !fresh && sample.destination !== undefined && before.stats ? {} : figuresOf(stats, at)
+  const told = figuresOf(stats, at)
+  // … and an end may come without figures, or be told twice: what was known stays
+  const figures =
+    !fresh && sample.destination !== undefined && before.stats
+      ? {}
+      : { ...told, stats: { ...(!fresh && before.stats), ...told.stats } }
   const { phase, type, operation, errMsg } = stats
   return {
     ...base,
