@@ -68,7 +68,13 @@ export const hypervisorAgent: Agent<typeof config> = {
     })
     let epoch = Math.max((store.read().epoch ?? 0) + 1, Math.floor(clock().getTime() / 1000))
     await store.write({ epoch })
-    const send = sender({ host, spool: kept, emit, first: Math.max(clock().getTime(), epoch * 1000) * 1000 })
+    const send = sender({
+      host,
+      spool: kept,
+      emit,
+      first: Math.max(clock().getTime() * 1000, epoch * 1_000_000, store.read().sequence ?? 0),
+      reserve: sequence => void store.write({ sequence })
+    })
     const changes = new Set<() => void>()
     const wiring: Wiring = {
       config,
@@ -158,7 +164,7 @@ async function followLibvirt(
     clock,
     log,
     signal,
-    onLook: () => {},
+    keepalive: { intervalMs: config.keepalive, count: 3 },
     fullCheckMs: config.fullCheck
   })
   for await (const seen of facts) {

@@ -11,6 +11,10 @@ export const config = Type.Object({
     default: false,
     description: 'allow +tcp without authentication; a standing warning in status.agent.degraded'
   }),
+  keepalive: Duration({
+    default: '5s',
+    description: 'between two pings to libvirt; after three without an answer it is taken for lost'
+  }),
   systemBus: Type.String({
     default: 'unix:path=/run/dbus/system_bus_socket',
     description: 'D-Bus address; `none` leaves out systemd and logind'

@@ -15,22 +15,32 @@ interface Options {
   host: string
   spool: Pick<Spool, 'put'>
   emit: Emit
-  /** The first number. It must be above all of earlier processes: microseconds of the start are. */
+  /** The first number. It must be above all of earlier processes. */
   first: number
+  /** Numbers up to this one may be used: kept, so that a later process begins above them even if the clock was set back. */
+  reserve: (upTo: number) => void
 }
 
-export function sender({ host, spool, emit, first }: Options): Sender {
+const block = 10_000
+
+export function sender({ host, spool, emit, first, reserve }: Options): Sender {
   let sequence = first
+  let reserved = first
+  const last = new Map<string, string>()
   /** 16 digits for the next 250 years, so that texts sort like numbers. */
-  const stamp = ({ kind, data, server }: Message, epoch: number) => {
+  const stamp = ({ kind, data, server, chain }: Message, epoch: number) => {
     sequence += 1
+    if (sequence > reserved) reserve((reserved = sequence + block))
+    const number = String(sequence).padStart(16, '0')
+    const after = chain === undefined ? undefined : last.get(chain)
+    if (chain !== undefined) last.set(chain, number)
     return {
       kind,
-      data,
+      data: after === undefined ? data : { ...data, after },
       id: `${host}/${epoch}/${sequence}`,
       subject: server === undefined ? host : `${host}/${server}`,
       partitionkey: host,
-      sequence: String(sequence).padStart(16, '0')
+      sequence: number
     }
   }
   return {

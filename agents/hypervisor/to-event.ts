@@ -20,6 +20,8 @@ export interface Message {
   server?: string
   /** A later message of the same key tells all that this one does. */
   supersedes?: string
+  /** Bears the number of the message of this chain before it, so that a gap is seen (NA-13). */
+  chain?: string
 }
 
 const crashed = new Set(['stopped/crashed', 'stopped/failed', 'crashed/panicked', 'crashed/crashloaded', 'suspended/api-error'])
@@ -129,11 +131,13 @@ const entry = ({ id, name, active, state }: Instance) => ({ id, name, active, st
 export const fullReport = (domains: Domains, base: Context): Message => ({
   kind: kinds.instancesReported,
   data: { ...base, full: true, instances: [...domains.values()].map(entry) },
-  supersedes: 'instances'
+  supersedes: 'instances',
+  chain: 'instances'
 })
 
 function delta({ changed, gone }: Step, base: Context): Message[] {
   if (changed.length === 0 && gone.length === 0) return []
   const left = gone.map(instance => ({ ...entry(instance), active: false, state: 'gone' }))
-  return [{ kind: kinds.instancesReported, data: { ...base, full: false, instances: [...changed.map(entry), ...left] } }]
+  const data = { ...base, full: false, instances: [...changed.map(entry), ...left] }
+  return [{ kind: kinds.instancesReported, data, chain: 'instances' }]
 }

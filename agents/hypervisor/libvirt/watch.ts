@@ -1,7 +1,15 @@
 // Facts from libvirt: one session for each connection, and each session subscribes first, then lists, then listens (NA-7…10).
-import { connect, LibvirtError, reconnecting, type Domain, type DomainEvent, type Libvirt } from 'node-libvirt'
+import {
+  connect,
+  LibvirtError,
+  reconnecting,
+  type Domain,
+  type DomainEvent,
+  type KeepaliveOptions,
+  type Libvirt
+} from 'node-libvirt'
 import type { Logger } from 'pino'
-import { Channel } from './channel.ts'
+import { FactQueue } from './fact-queue.ts'
 import type { DomainRead, Fact } from './fact.ts'
 import { Moves } from './moves.ts'
 import { readDomain, readLink } from './read.ts'
@@ -10,14 +18,24 @@ export interface WatchOptions {
   uri: string
   /** Resolves when a connection may be tried: not while the unit is known to be down (NA-11). */
   mayConnect: (signal: AbortSignal) => Promise<void>
-  /** Told when somebody wants everything read again. */
-  onLook: (look: () => void) => void
   nextEpoch: () => number
   clock: () => Date
   log: Logger
   signal: AbortSignal
   fullCheckMs: number
+  /** So many facts may wait for the consumer (NA-10). */
+  capacity?: number
+  keepalive?: KeepaliveOptions
   sampleMs?: (sample: number) => number
+}
+
+/** What outlives a connection. */
+interface Shared {
+  facts: FactQueue
+  /** Outgoing moves whose end was not told yet. */
+  moving: Set<string>
+  /** Lists everything again, on the connection that there is. */
+  again?: (() => void) | undefined
 }
 
 /** Those of ha.md §2. Which of them are told is chosen elsewhere; the agent itself needs them all. */
@@ -35,72 +53,76 @@ export const watched = [
 ] as const
 
 const queued = 10_000
-const ahead = 100
 
 export async function* watch(options: WatchOptions): AsyncGenerator<Fact> {
-  const { uri, mayConnect, signal, log } = options
-  const channel = new Channel<Fact>()
-  const moving = new Set<string>()
+  const { uri, mayConnect, signal, log, capacity = queued, keepalive } = options
+  const shared: Shared = { facts: new FactQueue({ capacity, onOverflow: () => shared.again?.() }), moving: new Set() }
   const dial = async () => {
     await mayConnect(signal)
-    return connect(uri, { signal })
+    return connect(uri, { signal, ...(keepalive && { keepalive }) })
   }
   const sessions = async () => {
     const onFailure = (err: LibvirtError, failures: number) => {
       if (failures === 1) log.warn({ err }, 'libvirt cannot be reached')
-      channel.push({ kind: 'unreachable', reason: 'ConnectFailed', message: err.message })
+      shared.facts.push({ kind: 'unreachable', reason: 'ConnectFailed', message: err.message })
     }
     // whatever a connection fails by may pass: a certificate is renewed, a rule is changed
     for await (const virt of reconnecting(dial, { signal, onFailure, shouldRetry: () => true }))
-      await session(virt, options, channel, moving)
+      await session(virt, options, shared)
   }
   sessions().then(
-    () => channel.end(),
-    err => channel.end(signal.aborted ? undefined : err)
+    () => shared.facts.end(),
+    err => shared.facts.end(signal.aborted ? undefined : err)
   )
-  yield* channel
+  yield* shared.facts
 }
 
-async function session(virt: Libvirt, options: WatchOptions, channel: Channel<Fact>, moving: Set<string>): Promise<void> {
-  const { nextEpoch, signal, log, clock, onLook, fullCheckMs, sampleMs } = options
+async function session(virt: Libvirt, options: WatchOptions, shared: Shared): Promise<void> {
+  const { nextEpoch, signal, log, clock, fullCheckMs, sampleMs } = options
   const epoch = nextEpoch()
-  const tell = (fact: Fact) => channel.push(fact)
+  const tell = (fact: Fact) => shared.facts.push(fact)
   const logDomain = (err: Error, domain: Domain) => log.warn({ err, domain: domain.uuid }, 'a domain could not be read')
-  const moves = new Moves({ virt, epoch, clock, tell, open: moving, log: logDomain, ...(sampleMs && { intervalMs: sampleMs }) })
+  const moves = new Moves({
+    virt,
+    epoch,
+    clock,
+    tell,
+    open: shared.moving,
+    log: logDomain,
+    ...(sampleMs && { intervalMs: sampleMs })
+  })
   const reader = domainReader(virt, epoch, tell, logDomain)
   const stop = () => void virt.close()
   signal.addEventListener('abort', stop)
+  let timer: NodeJS.Timeout | undefined
   try {
     const events = await virt.subscribe(watched, { capacity: queued })
     tell({ kind: 'connected', epoch, link: await readLink(virt) })
     tell({ kind: 'snapshot', epoch, domains: await readAll(virt, logDomain, moves) })
     const { again, touch } = lister(virt, epoch, tell, logDomain)
-    onLook(again)
-    const timer = setInterval(again, fullCheckMs)
-    try {
-      for await (const told of events) {
-        if (told.kind === 'overflow') {
-          tell({ kind: 'overflow', epoch, dropped: told.dropped })
-          again()
-        } else if (told.kind === 'undecodable') {
-          log.error({ err: told.error, expected: told.expected }, 'an event could not be read')
-          again()
-        } else {
-          touch(told.domain)
-          tell({ kind: 'event', epoch, at: clock(), event: told })
-          moves.see(told)
-          if (mayChange(told)) reader.read(told.domain)
-        }
-        await channel.room(ahead) // the queue behind it is bounded, and says so when it overflows
+    shared.again = again
+    timer = setInterval(again, fullCheckMs)
+    for await (const told of events) {
+      if (told.kind === 'overflow') {
+        tell({ kind: 'overflow', epoch, dropped: told.dropped })
+        again()
+      } else if (told.kind === 'undecodable') {
+        log.error({ err: told.error, expected: told.expected }, 'an event could not be read')
+        again()
+      } else {
+        touch(told.domain)
+        tell({ kind: 'event', epoch, at: clock(), event: told })
+        moves.see(told)
+        if (mayChange(told)) reader.read(told.domain)
       }
-    } finally {
-      clearInterval(timer)
     }
     if (!signal.aborted) tell({ kind: 'lost', epoch, message: 'the connection ended' })
   } catch (err) {
     if (!(err instanceof LibvirtError)) throw err
     if (!signal.aborted) tell({ kind: 'lost', epoch, message: err.message })
   } finally {
+    shared.again = undefined
+    clearInterval(timer)
     moves.close()
     reader.close()
     signal.removeEventListener('abort', stop)

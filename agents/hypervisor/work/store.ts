@@ -4,6 +4,8 @@ import { dirname } from 'node:path'
 
 export interface Kept {
   epoch?: number
+  /** No number of an event was above this one. */
+  sequence?: number
   update?: { version: string; bootId: string }
 }
 

@@ -95,10 +95,15 @@ export async function kubeconfigOfNobody(folder: string): Promise<string> {
   return file
 }
 
-export async function agent(t: Teardown, env: Record<string, string>): Promise<Running & { lines: Record<string, any>[] }> {
+export async function agent(
+  t: Teardown,
+  env: Record<string, string>,
+  clock = () => new Date()
+): Promise<Running & { lines: Record<string, any>[] }> {
   const lines: Record<string, any>[] = []
   const running = await startAgent(hypervisorAgent, {
     env: { HOST: '127.0.0.1', PORT: '0', SYSTEM_BUS: 'none', LOG_LEVEL: 'info', ...env },
+    clock,
     logs: { write: line => void lines.push(JSON.parse(line) as Record<string, any>) }
   })
   running.ended.catch(err => lines.push({ level: 60, err: String(err) }))
