@@ -19,7 +19,7 @@ export async function settle(ref: Ref, deps: Deps, fresh = true): Promise<void> 
   try {
     for (let n = 1; ; n++) {
       try {
-        return await once(ref, deps, fresh || n > 1)
+        return await once(ref, deps, { fresh: fresh || n > 1, started })
       } catch (err) {
         if (!(err instanceof KubeError) || !isMoved(err) || n === tries) throw err
       }
@@ -29,7 +29,7 @@ export async function settle(ref: Ref, deps: Deps, fresh = true): Promise<void> 
   }
 }
 
-async function once(ref: Ref, deps: Deps, fresh: boolean): Promise<void> {
+async function once(ref: Ref, deps: Deps, { fresh, started }: { fresh: boolean; started: number }): Promise<void> {
   const seen = await look(ref, deps, fresh)
   if (!seen) return
   if (seen.machine.metadata.deletionTimestamp !== undefined) {
@@ -51,7 +51,7 @@ async function once(ref: Ref, deps: Deps, fresh: boolean): Promise<void> {
     deps.options.unschedulableGraceMs
   )
   const written = await writeStatus(machine, status, deps)
-  if (written && written !== machine) await announce(machine, status, outcome, all, deps)
+  if (written && written !== machine) await announce({ machine, status, outcome, problems: all, started }, deps)
   await settleNetworks(outcome.seen, deps)
 }
 
@@ -74,13 +74,15 @@ async function writeStatus(machine: Machine, status: Status, { kube, stores }: D
   return written
 }
 
-async function announce(
-  machine: Machine,
-  status: Status,
-  outcome: Outcome,
-  problems: readonly Problem[],
-  deps: Deps
-): Promise<void> {
+interface Settled {
+  machine: Machine
+  status: Status
+  outcome: Outcome
+  problems: readonly Problem[]
+  started: number
+}
+
+async function announce({ machine, status, outcome, problems, started }: Settled, deps: Deps): Promise<void> {
   const { name, namespace, generation } = machine.metadata
   const { log, metrics } = deps
   const ready = status.conditions?.find(({ type }) => type === 'Ready')
@@ -91,6 +93,7 @@ async function announce(
     namespace,
     phase: status.phase,
     generation,
+    duration_ms: Math.round(performance.now() - started),
     ...(error && { error_type: error })
   }
   log[error ? 'warn' : 'info'](line, ready?.message ?? '')

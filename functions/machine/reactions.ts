@@ -1,5 +1,6 @@
 import type { ObjectRef } from '../../shared/events/kind.ts'
 import type { Received } from '../../shared/runtime/function.ts'
+import { traceId } from '../../shared/runtime/log.ts'
 import type { Deps, Ref } from './deps.ts'
 import { settleNetwork, sweepAttachments } from './networks.ts'
 import { settle } from './pass.ts'
@@ -17,7 +18,13 @@ const refOf = (key: string): Ref => {
   return { namespace, name }
 }
 
-export const onMachine = (event: Told, deps: Deps): Promise<void> => settle(refOf(keyOf(event)), deps)
+/** L1: what is logged on behalf of an event names it. */
+const onBehalf = ({ id, traceparent }: Received, deps: Deps): Deps => ({
+  ...deps,
+  log: deps.log.child({ event_id: id, ...(traceparent !== undefined && { trace_id: traceId(traceparent) }) })
+})
+
+export const onMachine = (event: Told, deps: Deps): Promise<void> => settle(refOf(keyOf(event)), onBehalf(event, deps))
 
 /** A VM, its instance, a claim or a DataVolume: the Machine that its label names is looked at again. */
 export async function onChild(event: Told, deps: Deps): Promise<void> {
@@ -30,7 +37,7 @@ export async function onChild(event: Told, deps: Deps): Promise<void> {
   const machine = seen?.metadata?.labels?.[machineLabel] ?? store?.get(name, namespace)?.metadata?.labels?.[machineLabel]
   const ref = machine === undefined ? refOf(keyOf(event)) : { namespace, name: machine }
   if (!deps.stores.machines.get(ref.name, ref.namespace)) return // somebody else's, or the Machine's own event is still to come
-  await settle(ref, deps)
+  await settle(ref, onBehalf(event, deps))
 }
 
 function storeOf(kind: string, { stores }: Deps): Store<KubeObject> | undefined {
@@ -68,7 +75,7 @@ export async function onNetwork(event: Told, deps: Deps): Promise<void> {
     .filter(({ spec }) => spec.networks?.some(({ networkName }) => networkName === name))
   await inParallel(
     users.map(({ metadata }) => ({ namespace, name: metadata.name })),
-    deps
+    onBehalf(event, deps)
   )
   await deps.networks({ namespace, name }, () => settleNetwork({ namespace, name }, deps))
   if (!network) await sweepAttachments(namespace, deps)

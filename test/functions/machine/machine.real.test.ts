@@ -461,6 +461,9 @@ t.test('L1, MT: logs with the fields of the seed, metrics under its names', asyn
     machine: 'web-7',
     namespace: ns,
     phase: 'Creating',
+    generation: 1,
+    duration_ms: Number,
+    event_id: /^\d+$/,
     message: /./
   })
   const text = await world.service.metrics()
