@@ -80,7 +80,10 @@ function introduce({ apiUrl, kubeconfig, cloud, broker, functions, doors }: Loca
   say(`  dead letters    ${new URL('/-/dead-letters', broker.ingress('drover', 'default')).href}`)
   say(`  functions       ${functions.join(', ')}`)
   say(`  triggers        ${ready.length} wired${idle > 0 ? `, ${idle} without a function here` : ''}`)
-  for (const [name, { url, paths }] of doors) say(`  ${name.padEnd(15)} ${paths.map(path => url + path).join(', ')}`)
+  for (const [name, { url, paths }] of doors) {
+    const shown = paths.includes('/') ? [url] : paths.map(path => url + path) // the rest is for the page itself
+    say(`  ${name.padEnd(15)} ${shown.join(', ')}`)
+  }
   say(`\n  export KUBECONFIG=${kubeconfig}\n  kubectl get hypervisors\n`)
 }
 
