@@ -17,6 +17,7 @@ export const tick = event({
     'offboarding',
     'node-release',
     'certificate',
+    'rolling',
     'migration',
     'ha',
     'machine',

@@ -1,0 +1,107 @@
+import * as fc from 'fast-check'
+import t from 'tap'
+import { decide, readRoll, rollMark, sayPlan, type Roll } from '../../../functions/rolling/decide.ts'
+import type { Hypervisor } from '../../../shared/schema/hypervisor.ts'
+import { condition, hypervisor, type Status } from '../host-life/fixtures.ts'
+
+const roll: Roll = { name: 'r', uid: 'u1', reason: 'kernel', maxUnavailable: 1, version: undefined }
+const ready = condition('Ready', 'True', 'Ready')
+function host(
+  name: string,
+  spec: Partial<Hypervisor['spec']> = {},
+  status: Partial<Status> = {},
+  zone = 'z1',
+  mark?: string
+): Hypervisor {
+  const made = hypervisor(spec, { conditions: [ready], aggregates: [{ name: zone, uuid: 'u' }], ...status }, zone)
+  return { ...made, metadata: { ...made.metadata, name, ...(mark && { annotations: { [rollMark]: mark } }) } }
+}
+const plan = (hosts: Hypervisor[], change: Partial<Roll> = {}, others: Hypervisor[] = []) =>
+  decide({ ...roll, ...change }, hosts, [...hosts, ...others])
+
+void t.test('HV-48: one at a time in each zone, by name', async t => {
+  t.same(plan([host('b'), host('a'), host('c', {}, {}, 'z2')]).start, ['a', 'c'])
+  t.same(plan([host('a'), host('b'), host('c')], { maxUnavailable: 2 }).start, ['a', 'b'])
+  t.same(plan([host('a')], {}, [host('x', {}, { conditions: [] })]).start, [], 'somebody else is away already')
+  t.same(plan([host('a')], {}, [host('x', { maintenance: 'manual' })]).start, [], 'or will be in a moment')
+})
+
+void t.test('HV-48: and in each aggregate, whatever the zone', async t => {
+  const in2 = (name: string, zone: string) => host(name, {}, { aggregates: [{ name: 'gpu', uuid: 'u' }] }, zone)
+  t.same(plan([in2('a', 'z1'), in2('b', 'z2')]).start, ['a'])
+})
+
+void t.test('HV-48: the next only after the last is Ready', async t => {
+  const busy = host('a', { maintenance: 'auto' }, { conditions: [condition('Ready', 'False', 'Evicting')] }, 'z1', 'u1')
+  t.match(plan([busy, host('b')]), { start: [], underWay: ['a'], waiting: ['b'], done: [] })
+  const cleared = host('a', {}, { conditions: [condition('Ready', 'False', 'Maintenance')] }, 'z1', 'u1')
+  t.same(plan([cleared, host('b')]).start, [], 'cleared, but not Ready')
+  t.match(plan([host('a', {}, {}, 'z1', 'u1'), host('b')]), { start: ['b'], done: ['a'] })
+  t.match(plan([host('a', {}, {}, 'z1', 'u0'), host('b')]).start, ['a'], 'an earlier roll does not count')
+})
+
+void t.test('HV-48: stops at the first failure', async t => {
+  const stuck = (reason: string) =>
+    host('a', { maintenance: 'auto' }, { conditions: [condition('Evicting', 'True', reason, { message: '2 left' })] }, 'z1', 'u1')
+  for (const reason of ['Failed', 'Blocked']) {
+    const stopped = plan([stuck(reason), host('b', {}, {}, 'z2')])
+    t.match(stopped, { start: [], failed: [{ host: 'a', why: /2 left/ }] })
+    t.match(sayPlan(stopped), /^stopped by a: .*; 0 of 2 done, under way: a$/)
+  }
+  t.same(plan([stuck('Running'), host('b', {}, {}, 'z2')]).start, ['b'])
+  const update = condition('OperatingSystemUpdate', 'False', 'Stopped')
+  const old = host(
+    'a',
+    { maintenance: 'auto' },
+    { conditions: [update], updateStatus: { inProgress: false, retry: 0 } },
+    'z1',
+    'u1'
+  )
+  t.match(plan([old, host('b', {}, {}, 'z2')]), { start: [], failed: [{ host: 'a' }] })
+})
+
+void t.test('HV-48: with a version the roll clears the maintenance itself, when the host is drained and runs it', async t => {
+  const drained = { evicted: true, conditions: [condition('Evicting', 'False')] }
+  const at = (version: string, status: Partial<Status> = drained) =>
+    plan([host('a', { maintenance: 'auto' }, { ...status, operatingSystem: { version } }, 'z1', 'u1')], { version: '2' }).clear
+  t.same(at('1'), [])
+  t.same(at('2'), ['a'])
+  t.same(at('2', { evicted: false, conditions: [] }), [])
+  t.match(
+    plan([host('a', {}, { operatingSystem: { version: '2' } })], { version: '2' }),
+    { start: [], done: ['a'] },
+    'runs it already'
+  )
+})
+
+void t.test('a roll that says too little, or nonsense', async t => {
+  t.match(readRoll('r', 'u', {}), { problem: /selector/ })
+  t.match(readRoll('r', 'u', { selector: 'a', maxUnavailable: '0' }), { problem: /maxUnavailable/ })
+  t.match(readRoll('r', 'u', { selector: 'a', maxUnavailable: '1.5' }), { problem: /maxUnavailable/ })
+  t.match(readRoll('r', 'u', { selector: 'a' }), { maxUnavailable: 1 })
+})
+
+void t.test('HV-48: whatever happens, no zone has more hosts away than allowed, and every host has its turn', async () => {
+  const fleet = fc.array(fc.constantFrom('z1', 'z2', 'z3'), { minLength: 1, maxLength: 12 })
+  fc.assert(
+    fc.property(fleet, fc.integer({ min: 1, max: 3 }), fc.infiniteStream(fc.boolean()), (zones, maxUnavailable, isBack) => {
+      let hosts = zones.map((zone, index) => host(`h${index}`, {}, {}, zone))
+      for (let turn = 0; turn < 100; turn++) {
+        const { start, done } = plan(hosts, { maxUnavailable })
+        if (done.length === hosts.length) return true
+        hosts = hosts.map((old, index) => {
+          const { name } = old.metadata
+          if (start.includes(name)) return host(name, { maintenance: 'auto' }, { conditions: [] }, zones[index], 'u1')
+          const returns = old.spec.maintenance === 'auto' && isBack.next().value
+          return returns ? host(name, {}, {}, zones[index], 'u1') : old
+        })
+        for (const zone of new Set(zones)) {
+          const away = hosts.filter(({ metadata, spec }, index) => zones[index] === zone && metadata.name && spec.maintenance)
+          if (away.length > maxUnavailable) return false
+        }
+      }
+      return false
+    }),
+    { numRuns: 300 }
+  )
+})

@@ -1,0 +1,79 @@
+// functions/rolling on the real API server, under exactly the role of knative/rolling.yaml; the test plays maintenance, agents and people.
+import t from 'tap'
+import handler from '../../../functions/rolling/handler.ts'
+import { statusAnnotation } from '../../../functions/rolling/act.ts'
+import { rollMark } from '../../../functions/rolling/decide.ts'
+import { connect as connectKube } from '../../../shared/kube/index.ts'
+import { ConfigMap } from '../../../shared/kube/kinds.ts'
+import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
+import { ownKubernetes } from '../../servers/kubernetes.ts'
+import { condition } from '../host-life/fixtures.ts'
+import { run } from '../host-life/platform.ts'
+
+t.setTimeout(300_000)
+const api = await ownKubernetes(t)
+const admin = await connectKube({ manager: 'test', kubeconfig: api.kubeconfig })
+t.teardown(() => admin.close())
+const running = await run(t, api, [handler], {})
+const zone = { 'topology.kubernetes.io/zone': 'z1' }
+
+const tell = (name: string, status: object): Promise<Hypervisor> => admin.applyStatus(Hypervisor, { metadata: { name }, status })
+const ready = condition('Ready', 'True', 'Ready')
+async function make(name: string, labels: Record<string, string> = {}): Promise<void> {
+  await admin.create(Hypervisor, { metadata: { name, labels: { ...zone, ...labels } }, spec: {} })
+  await tell(name, { numInstances: 0, conditions: [ready] })
+}
+const modes = async (): Promise<string[]> =>
+  (await admin.list(Hypervisor)).items
+    .filter(({ spec }) => spec.maintenance)
+    .map(({ metadata, spec }) => `${metadata.name} ${spec.maintenance} ${spec.maintenanceReason}`)
+const roll = (name: string, data: Record<string, string>): Promise<ConfigMap> =>
+  admin.create(ConfigMap, { metadata: { name, namespace: 'drover', labels: { [rollMark]: 'true' } }, data })
+const said = async (name: string) => (await admin.find(ConfigMap, name, 'drover'))?.metadata?.annotations?.[statusAnnotation]
+const tick = async (): Promise<boolean> => t.same(await running.tick('fast'), [204])
+
+t.test('HV-48: through a fleet, one host after the other, and stopped by the first that fails', async t => {
+  for (const name of ['a', 'b', 'c']) await make(name, { rack: '1' })
+  await make('other')
+  await tick()
+  t.same(await modes(), [], 'nobody asked')
+  await roll('kernel', { selector: 'rack=1', reason: 'new kernel', version: '2' })
+  await tick()
+  await tick()
+  t.same(await modes(), ['a auto rolling kernel: new kernel'], 'one, however often it looks')
+  t.equal((await admin.find(Hypervisor, 'a'))?.spec.version, '2')
+  t.equal(await said('kernel'), '0 of 3 done, under way: a')
+  const drained = [condition('Ready', 'False', 'Evicted'), condition('Evicting', 'False')]
+  await tell('a', { numInstances: 0, evicted: true, conditions: drained, operatingSystem: { version: '1' } })
+  await tick()
+  t.same(await modes(), ['a auto rolling kernel: new kernel'], 'it still runs the old one')
+  await tell('a', { numInstances: 0, evicted: true, conditions: drained, operatingSystem: { version: '2' } })
+  await tick()
+  await tick()
+  t.same(await modes(), [], 'cleared, and the next waits until it is Ready')
+  await tell('a', { numInstances: 0, conditions: [ready], operatingSystem: { version: '2' } })
+  await tick()
+  t.same(await modes(), ['b auto rolling kernel: new kernel'])
+  await tell('b', { numInstances: 1, conditions: [condition('Evicting', 'True', 'Blocked', { message: 'vm1 cannot be moved' })] })
+  const before = await admin.find(ConfigMap, 'kernel', 'drover')
+  await tick()
+  t.match(await said('kernel'), /^stopped by b: .*vm1 cannot be moved; 1 of 3 done/)
+  await admin.patch(Hypervisor, { name: 'b' }, { spec: { maintenance: '', maintenanceReason: '' } })
+  await tell('b', { numInstances: 1, conditions: [ready] })
+  await tick()
+  t.same(await modes(), ['c auto rolling kernel: new kernel'], 'a person saw to it')
+  t.not((await admin.find(ConfigMap, 'kernel', 'drover'))?.metadata?.resourceVersion, before?.metadata?.resourceVersion)
+  const quiet = (await admin.find(ConfigMap, 'kernel', 'drover'))?.metadata?.resourceVersion
+  await tick()
+  t.equal((await admin.find(ConfigMap, 'kernel', 'drover'))?.metadata?.resourceVersion, quiet, 'HV-7')
+})
+
+t.test('HV-48: a roll that cannot be read says so and touches nothing', async t => {
+  const before = await modes()
+  await roll('everything', {})
+  await roll('odd', { selector: '((' })
+  await tick()
+  t.match(await said('everything'), /selector is missing/)
+  t.match(await said('odd'), /^selector: /)
+  t.same(await modes(), before)
+})
