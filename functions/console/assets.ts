@@ -1,7 +1,7 @@
 // What the browser loads: our own modules without their types, and the libraries as they are, all from this server alone.
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { createRequire, stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
 
@@ -72,5 +72,20 @@ async function fromSources(): Promise<Map<string, Asset>> {
   return assets
 }
 
+/** Beside the bundle, where neither sources nor libraries are. */
+const packed = join(import.meta.dirname, 'assets.json')
+
+async function fromPack(): Promise<Map<string, Asset>> {
+  const entries = JSON.parse(await readFile(packed, 'utf8')) as Array<[path: string, extension: string, base64: string]>
+  return new Map(entries.map(([path, extension, base64]) => [path, asset(extension, Buffer.from(base64, 'base64'))]))
+}
+
+/** For the bundle of this function: everything the browser loads, in one file of the folder. */
+export async function pack(folder: string): Promise<void> {
+  const extensionOf = (path: string) => (path === '/' ? 'html' : path.split('.').at(-1))
+  const entries = [...(await fromSources())].map(([path, { body }]) => [path, extensionOf(path), body.toString('base64')])
+  await writeFile(join(folder, 'assets.json'), JSON.stringify(entries))
+}
+
 let loading: Promise<Map<string, Asset>> | undefined
-export const loadAssets = (): Promise<Map<string, Asset>> => (loading ??= fromSources())
+export const loadAssets = (): Promise<Map<string, Asset>> => (loading ??= existsSync(packed) ? fromPack() : fromSources())

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { glob, mkdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -41,7 +42,16 @@ export async function bundle(entry: string, outDir: string): Promise<string> {
     minify: { compress: false, mangle: false, codegen: true }
   })
   await build.close()
+  await addFiles(dirname(entry), join(outDir, name))
   return join(outDir, `${name}.js`)
+}
+
+/** A function that needs more than code at run time writes it by the `bundle.ts` beside its main.ts. */
+async function addFiles(source: string, folder: string): Promise<void> {
+  const own = join(source, 'bundle.ts')
+  if (!existsSync(own)) return
+  const { default: write } = (await import(own)) as { default: (folder: string) => Promise<void> }
+  await write(folder)
 }
 
 /** npm run bundle [-- NAME…]: dist/<name>.js of each function and agent, and a compile cache for all of them in dist/.cache */

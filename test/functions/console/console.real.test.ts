@@ -8,6 +8,7 @@ import { Eviction } from '../../../shared/schema/eviction.ts'
 import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import type { HostDetail } from '../../../shared/view/types.ts'
 import { condition } from '../../view/fixtures.ts'
+import { startBundle } from '../../runtime/bundled.ts'
 import { eventually } from '../../servers/eventually.ts'
 import { asServiceAccount } from '../../servers/identity.ts'
 import { kubernetes } from '../../servers/kubernetes.ts'
@@ -116,4 +117,20 @@ t.test('the role is the smallest that works', async t => {
   const { unused, refused } = await rightsOf(api, 'console.yaml', 'console')
   t.same(unused, [])
   t.same(refused, [])
+})
+
+t.test('as it ships, the bundle brings the whole page along', async t => {
+  const { url, stop } = await startBundle(t, 'functions/console/main.ts', { KUBECONFIG: kubeconfig })
+  const get = async (path: string) => {
+    const response = await fetch(url + path)
+    return { status: response.status, type: response.headers.get('content-type'), body: await response.text() }
+  }
+  const page = await get('/')
+  t.match(page, { status: 200, type: /text\/html/ })
+  const named = [...page.body.matchAll(/(?:src|href)="(\/[^"]+)"|"(\/lib\/[^"]+)"/g)].map(
+    ([, asset, library]) => asset ?? library ?? ''
+  )
+  t.ok(named.length > 5)
+  for (const path of named) t.equal((await get(path)).status, 200, path)
+  t.equal(await stop(), 0)
 })
