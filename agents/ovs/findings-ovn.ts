@@ -71,11 +71,11 @@ function flowFinding(bridge: string, fault: ReturnType<typeof flowFaults>[number
       return finding(
         'FlowsLagging',
         bridge,
-        `The flows of ${bridge} are ${fault.behind} configurations behind the southbound database. Look at ovn-controller's load.`,
+        `The flows of ${bridge} are ${fault.behind ?? 'some'} configurations behind the southbound database. Look at ovn-controller's load.`,
         {
           before: 'Current',
           after: 'Lagging',
-          evidence: { behind: String(fault.behind) }
+          evidence: { behind: String(fault.behind ?? 'unknown') }
         }
       )
     default:

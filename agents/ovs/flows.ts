@@ -5,7 +5,8 @@ import type { Observed } from './observed.ts'
 
 export type FlowFault =
   | { readonly kind: 'Frozen' }
-  | { readonly kind: 'Lagging'; readonly behind: bigint }
+  /** Undefined when only the times are known, not the numbers. */
+  | { readonly kind: 'Lagging'; readonly behind: bigint | undefined }
   | { readonly kind: 'Wiped'; readonly flows: number; readonly before: number }
 
 /** What the polls of the integration bridge, 5 s apart, have shown so far. */
@@ -26,8 +27,8 @@ export function trendOf(before: FlowTrend | undefined, flows: number): FlowTrend
 export function flowFaults(model: Model, { ovn, southbound, flowTrend }: Observed): FlowFault[] {
   const faults: FlowFault[] = []
   if (model.ovn.remote !== undefined && ovn === 'not-connected') faults.push({ kind: 'Frozen' })
-  const lag = lagOf(model, southbound?.nbCfg)
-  if (lag > 0n && ovn === 'connected') faults.push({ kind: 'Lagging', behind: lag })
+  const lag = ovn === 'connected' && lagOf(model, southbound?.nbCfg)
+  if (lag) faults.push({ kind: 'Lagging', ...lag })
   const { stable = 0, previous, last } = flowTrend ?? {}
   // two polls, since a restarted vswitchd has no flows for a moment
   const wiped = last !== undefined && previous !== undefined && fallen(last, stable) && fallen(previous, stable)
@@ -35,15 +36,30 @@ export function flowFaults(model: Model, { ovn, southbound, flowTrend }: Observe
   return faults
 }
 
-export function nbCfgOf(model: Model): { nbCfg: bigint; atMs: number | undefined } | undefined {
+interface Progress {
+  readonly nbCfg: bigint
+  /** When its flows were installed. */
+  readonly atMs: number | undefined
+  /** When the southbound database got it; newer OVN tells. */
+  readonly wantedAtMs: number | undefined
+}
+
+export function nbCfgOf(model: Model): Progress | undefined {
   const ids = model.bridges.find(({ name }) => name === model.ovn.integrationBridge)?.external_ids
   const text = ids?.get('ovn-nb-cfg')
   if (text === undefined || !/^\d+$/.test(text)) return undefined
-  const at = Number(ids?.get('ovn-nb-cfg-ts'))
-  return { nbCfg: BigInt(text), atMs: Number.isFinite(at) && at > 0 ? at : undefined }
+  const time = (id: string) => {
+    const at = Number(ids?.get(id))
+    return Number.isFinite(at) && at > 0 ? at : undefined
+  }
+  return { nbCfg: BigInt(text), atMs: time('ovn-nb-cfg-ts'), wantedAtMs: time('ovn-nb-cfg-sb-ts') }
 }
 
-function lagOf(model: Model, wanted: bigint | undefined): bigint {
+/** By the numbers of the southbound database; without access to it (OV-44) by the times that the controller itself notes, if it does. */
+function lagOf(model: Model, wanted: bigint | undefined): { behind: bigint | undefined } | undefined {
   const own = nbCfgOf(model)
-  return own === undefined || wanted === undefined ? 0n : wanted - own.nbCfg
+  if (own === undefined) return undefined
+  if (wanted !== undefined) return wanted > own.nbCfg ? { behind: wanted - own.nbCfg } : undefined
+  const { atMs, wantedAtMs } = own
+  return atMs !== undefined && wantedAtMs !== undefined && wantedAtMs > atMs ? { behind: undefined } : undefined
 }

@@ -123,27 +123,30 @@ export class SpoolDisk {
     let excess = this.bytes - toBytes
     for (const segment of this.#segments.slice()) {
       if (excess <= 0) break
-      const left: string[] = []
+      const left: Entry[] = []
       for (const entry of await entriesOf(segment.path)) {
-        const line = lineOf(entry)
         if (excess > 0 && may(entry)) {
-          excess -= Buffer.byteLength(line)
+          excess -= Buffer.byteLength(lineOf(entry))
           dropped += 1
-        } else left.push(line)
+        } else left.push(entry)
       }
       await this.#rewrite(segment, left)
     }
     return dropped
   }
 
-  async #rewrite(segment: Segment, lines: string[]): Promise<void> {
-    if (lines.length === 0) return this.#remove(segment)
+  async #rewrite(segment: Segment, left: readonly Entry[]): Promise<void> {
+    const [head] = left
+    const end = left.at(-1)
+    if (head === undefined || end === undefined) return this.#remove(segment)
     if (segment === this.#segments.at(-1)) await this.#release()
-    const text = lines.join('')
+    const text = left.map(lineOf).join('')
     await writeFile(`${segment.path}.new`, text)
     await rename(`${segment.path}.new`, segment.path)
     segment.bytes = Buffer.byteLength(text)
-    segment.count = lines.length
+    segment.count = left.length
+    segment.first = head.seq
+    segment.last = end.seq // or the next one would be looked for here, in vain
   }
 
   async #remove(segment: Segment): Promise<void> {

@@ -161,6 +161,19 @@ t.test('superseded ones go first: with room for the rest nothing else is lost', 
   t.equal(await metric('drover_spool_dropped_total{reason="full"}'), 0)
 })
 
+t.test('a first segment of which only the event on its way is left: the next one is found behind it', async t => {
+  const { put, idle, ids, sink, metric } = await bench(t, await folderOf(t), { open: false, maxBytes: 1024 * 1024 })
+  const long = 'x'.repeat(2000) // so that there are several segments
+  const total = 600
+  for (let n = 1; n <= total; n++) await put({ ...event(n), supersedes: `own-${n}`, subject: long })
+  sink.open = true
+  await idle()
+  const lost = await metric('drover_spool_dropped_total{reason="full"}')
+  t.equal(ids()[0], 'id-1')
+  t.equal(ids().at(-1), `id-${total}`)
+  t.equal(ids().length, total - lost)
+})
+
 t.test('a disk that takes nothing: kept in memory, said, counted; on disk again when it does', async t => {
   const parent = await folderOf(t)
   const folder = join(parent, 'spool')

@@ -311,6 +311,16 @@ t.test('flows: wiped after two polls, and not by a slow decline', async t => {
   ])
 })
 
+t.test('OV-44 without the southbound database: behind by the times that a newer controller notes, if it does', async t => {
+  const faults = (ids: Record<string, string>) =>
+    flowFaults(modelOf(tables([{ name: 'br-int', ids }], { 'ovn-remote': 'tcp:x' })), observed({ ovn: 'connected' }))
+  t.same(faults({ 'ovn-nb-cfg': '4', 'ovn-nb-cfg-ts': '1000' }), [], 'an older one says nothing, so nothing is known')
+  t.same(faults({ 'ovn-nb-cfg': '4', 'ovn-nb-cfg-ts': '2000', 'ovn-nb-cfg-sb-ts': '1900' }), [])
+  t.same(faults({ 'ovn-nb-cfg': '4', 'ovn-nb-cfg-ts': '2000', 'ovn-nb-cfg-sb-ts': '2100' }), [
+    { kind: 'Lagging', behind: undefined }
+  ])
+})
+
 const ready = (given: Partial<Observed>): string => {
   const seen = observed({ tables: tables([{ name: 'br-int' }]), ...given })
   const [first] = conditionsOf(seen, healthOf(seen, settings), new Map())

@@ -35,6 +35,8 @@ export interface Sink {
   readonly heard: Heard[]
   /** The first event of that type about that object that was not asked for before. */
   next(noun: string, subject: string, withinMs?: number): Promise<Heard>
+  /** All that was heard until now counts as asked for. */
+  asked(): void
   start(): Promise<void>
   stop(): Promise<void>
 }
@@ -80,7 +82,7 @@ export async function startSink(t: Test): Promise<Sink> {
   }
   await start()
   t.teardown(stop)
-  return { url: `http://127.0.0.1:${port}`, heard, next, start, stop }
+  return { url: `http://127.0.0.1:${port}`, heard, next, asked: () => heard.forEach(event => asked.add(event)), start, stop }
 }
 
 export interface Setup {

@@ -2,10 +2,11 @@
 import t from 'tap'
 import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import { OVSNode } from '../../../shared/schema/ovs-node.ts'
+import { eventually } from '../../servers/eventually.ts'
 import { kubernetes } from '../../servers/kubernetes.ts'
 import { startOvsLab } from '../../servers/ovs.ts'
 import { ovsNeeded } from '../../ovsdb-client/real.ts'
-import { condition, startAdmin, startOvsAgent, startSink, statusWhen } from './lab.ts'
+import { condition, startAdmin, startOvsAgent, startSink, statusWhen, typeOf } from './lab.ts'
 
 await ovsNeeded()
 t.setTimeout(300_000)
@@ -15,7 +16,9 @@ for n in n1 n2; do ip netns add $n; ip -n $n link set lo up; node.sh $n $n
   ovs-vsctl --db=unix:$DIR/$n/db.sock -- add-br br-int -- set bridge br-int datapath_type=netdev fail-mode=secure \
     -- add-br br-provider -- set bridge br-provider datapath_type=netdev
 done
-ovn-central.sh central
+ip link add mgmt0 type veth peer name mgmt1 netns n1; ip addr add 10.98.0.1/24 dev mgmt0; ip link set mgmt0 up
+ip -n n1 addr add 10.98.0.2/24 dev mgmt1; ip -n n1 link set mgmt1 up
+ADDR=0.0.0.0 ovn-central.sh central
 ovn-host.sh n1 10.97.0.1 n1; ovn-host.sh n2 10.97.0.2 n2
 ovn-nbctl --db=unix:$DIR/central/nb.sock ls-add sw0
 for i in 1 2 3 4; do
@@ -30,7 +33,7 @@ const kube = await startAdmin(t, api.kubeconfig)
 const lab = await startOvsLab(t, up)
 const sink = await startSink(t)
 const node = `n1-${api.namespace}`.slice(0, 40)
-const hypervisor = await kube.apply(Hypervisor, { metadata: { name: node } })
+await kube.apply(Hypervisor, { metadata: { name: node } })
 t.teardown(() => kube.delete(Hypervisor, { name: node }))
 const domain = (at: number) => ({ id: `00000000-0000-0000-0000-00000000000${at}`, name: `vm${at}`, active: true })
 /** As the hypervisor agent writes it. */
@@ -40,7 +43,6 @@ const domains = (...ids: number[]) =>
     status: { instances: ids.map(domain), numInstances: ids.length, agent: { lastHeartbeat: new Date().toISOString() } }
   })
 await domains(1, 2, 3, 4)
-t.ok(hypervisor)
 
 lab.run(`ln -s n1 $DIR/${node}`)
 const agent = await startOvsAgent(t, {
@@ -89,9 +91,61 @@ t.test('the southbound database is killed: disconnected, then frozen; traffic an
   const status = await when('frozen flows', status => condition(status, 'FlowsCurrent') === 'False/FlowsFrozen')
   t.equal(condition(status, 'Ready'), 'False/Disconnected')
   t.ok((status.flowStats?.totalFlows ?? 0) > 20, 'flows stay')
-  lab.run('ovn-central.sh central')
+  lab.run('ADDR=0.0.0.0 ovn-central.sh central')
   await sink.next('flows.refreshed', 'br-int')
   await sink.next('ovn-controller.reconnected', 'ovn-controller')
+  await healthy()
+})
+
+t.test(
+  'the management link is cut: its probe finds out; without the southbound database the ports are judged from here alone',
+  async t => {
+    const remote = (to: string) =>
+      lab.run(`ovs-vsctl --db=unix:$DIR/n1/db.sock set Open_vSwitch . external_ids:ovn-remote='"${to}"'`)
+    const ports = (status: NonNullable<OVSNode['status']>) =>
+      status.conditions?.find(({ type }) => type === 'PortsAccounted')?.message ?? ''
+    await healthy()
+    vsctl('set Open_vSwitch . external_ids:ovn-remote-probe-interval=1000')
+    remote('tcp:10.98.0.1:6642') // which the controller reaches and the agent, outside of these namespaces, does not
+    const there = await when(
+      'the other way',
+      status => status.ovnController?.connected && /without the southbound/.test(ports(status)) && status.issueCount === 0
+    )
+    t.equal(there.ovnController?.sbConnection, 'tcp:10.98.0.1:6642')
+    t.equal(condition(there, 'PortsAccounted'), 'True/NoOrphans', 'OV-44')
+    const before = sink.heard.length
+    const since = (noun: string) =>
+      eventually(noun, async () => sink.heard.slice(before).find(({ type }) => type === typeOf(noun)))
+    lab.run('ip link set mgmt0 down')
+    t.match(await since('ovn-controller.disconnected'), { data: { reason: 'Disconnected' } })
+    t.match(await since('flows.outdated'), { data: { after: 'Frozen' } })
+    await when('a controller that is cut off', status => condition(status, 'Ready') === 'False/Disconnected')
+    lab.run('ip link set mgmt0 up')
+    await since('flows.refreshed')
+    await since('ovn-controller.reconnected')
+    remote(`unix:${lab.dir}/central/sb.sock`)
+    vsctl('remove Open_vSwitch . external_ids ovn-remote-probe-interval')
+    await when(
+      'the southbound database again',
+      status => !/without the southbound/.test(ports(status)) && status.issueCount === 0
+    )
+    await healthy()
+    const kinds = new Set(sink.heard.slice(before).map(({ type }) => type.split('.')[3]))
+    t.same(kinds, new Set(['ovn-controller', 'flows']), 'silence elsewhere')
+    sink.asked()
+  }
+)
+
+t.test('a controller that is connected and does nothing: its flows lag, and Ready stays', async t => {
+  await healthy()
+  lab.run('OVN_RUNDIR=$DIR/n1 ovn-appctl -t ovn-controller debug/pause')
+  nb('--wait=sb sync')
+  const lagging = await sink.next('flows.outdated', 'br-int')
+  t.match(lagging.data, { after: 'Lagging', evidence: { behind: /^[1-9]/ } })
+  const status = await when('lagging flows', status => condition(status, 'FlowsCurrent') === 'False/FlowsLagging')
+  t.equal(condition(status, 'Ready'), 'True/AllHealthy')
+  lab.run('OVN_RUNDIR=$DIR/n1 ovn-appctl -t ovn-controller debug/resume')
+  t.equal((await sink.next('flows.refreshed', 'br-int')).data.detectedAt, lagging.data.detectedAt)
   await healthy()
 })
 

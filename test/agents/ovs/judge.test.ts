@@ -1,0 +1,185 @@
+// What is gathered, judged, queued and never done: the agent's own rules, without a switch.
+import { glob, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Registry } from 'prom-client'
+import t from 'tap'
+import { findingsOf, healthOf } from '../../../agents/ovs/findings.ts'
+import { Inbox, poll } from '../../../agents/ovs/inbox.ts'
+import { defaultTimings } from '../../../agents/ovs/issue-types.ts'
+import { Judge } from '../../../agents/ovs/judge.ts'
+import { nothingYet } from '../../../agents/ovs/observed.ts'
+import { eventQueue } from '../../../agents/ovs/queue.ts'
+import { statisticsColumns, switchTables } from '../../../agents/ovs/tables.ts'
+import { toEvent } from '../../../agents/ovs/to-event.ts'
+import { readLookups } from '../../../agents/ovs/wire/lookups.ts'
+import { finding } from '../../../agents/ovs/finding.ts'
+import { createLog } from '../../../shared/runtime/log.ts'
+import { spool } from '../../../shared/runtime/spool.ts'
+import { eventually } from '../../servers/eventually.ts'
+import { tables } from './tables.ts'
+
+const log = createLog({ name: 'test', level: 'silent' })
+const agents = join(import.meta.dirname, '../../../agents/ovs')
+const judge = () =>
+  new Judge({
+    node: 'n1',
+    timings: defaultTimings,
+    settings: { expectedBridges: ['br-int'] },
+    heartbeatSeconds: 30,
+    agentVersion: '0'
+  })
+const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second))
+
+t.test('OV-25 what comes together is judged once', async t => {
+  const inbox = new Inbox(20)
+  inbox.put({ vswitchd: 'responding' })
+  inbox.put({ ovn: 'connected' })
+  inbox.put({ ovn: 'not-connected' })
+  const { value } = await inbox.facts(new AbortController().signal).next()
+  t.same(value, { vswitchd: 'responding', ovn: 'not-connected' })
+})
+
+t.test('OV-24 a poll does not overlap itself, however slow', async t => {
+  const stop = new AbortController()
+  let running = 0
+  let turns = 0
+  const look = async () => {
+    t.equal(++running, 1)
+    await new Promise(resolve => setTimeout(resolve, 5))
+    running--
+    if (++turns === 5) stop.abort()
+    return {}
+  }
+  t.ok((await Array.fromAsync(poll(() => 0, stop.signal, look))).length >= 5)
+})
+
+t.test('OV-54 observedAt follows the answers of the database, or the news that it is lost', async t => {
+  const one = judge()
+  const healthy = tables([{ name: 'br-int' }])
+  one.take({ ovsdb: 'connected', vswitchd: 'responding', tables: healthy }, at(0))
+  t.equal(one.observedAt, at(0).toISOString())
+  one.take({ heartbeat: { at: 1, answered: false } }, at(30))
+  t.equal(one.observedAt, at(0).toISOString(), 'connected, and no answer: not advanced')
+  one.take({ heartbeat: { at: 2, answered: true } }, at(60))
+  t.equal(one.observedAt, at(60).toISOString())
+  one.take({ ovsdb: 'lost', tables: undefined, heartbeat: { at: 3, answered: false } }, at(90))
+  t.equal(one.observedAt, at(90).toISOString(), 'lost is what there is to say')
+})
+
+t.test(
+  'OV-32, OV-36, OV-49 a message names the object, what was seen and the next step; the evidence tells slow timers',
+  async t => {
+    const member = { name: 'a', ofport: -1, error: 'could not open', link_state: undefined }
+    const seen = {
+      ...nothingYet,
+      ovsdb: 'connected' as const,
+      vswitchd: 'responding' as const,
+      tables: tables([
+        { name: 'br-int' },
+        {
+          name: 'br-ex',
+          ports: [{ name: 'bond0', lacp: 'active', bond_active_slave: '02:00:00:00:00:01', interfaces: [member, { name: 'b' }] }]
+        }
+      ])
+    }
+    const found = findingsOf(seen, healthOf(seen, { expectedBridges: ['br-int'] }))
+    t.match(
+      found.find(({ object }) => object === 'bond0/a'),
+      { message: /a of bond0 has no device.*delete the port and add it anew/, evidence: { 'lacp-time': 'slow' } }
+    )
+    for (const { message, object } of found) {
+      t.ok(
+        object.split('/').every(word => message.includes(word)),
+        message
+      )
+      t.match(message, /\b(Check|Create|Correct|Look|Set|Remove|delete|Re-add)\b/)
+    }
+  }
+)
+
+t.test(
+  'OV-31 the queue is bounded: beyond a thousand events the oldest go, counted, and an issue says so until it is empty',
+  async t => {
+    const stop = new AbortController()
+    const metrics = new Registry()
+    let away = true
+    const sent: string[] = []
+    const events = await spool({
+      folder: t.testdir(),
+      maxBytes: 1024 * 1024,
+      send: async ({ subject }) => {
+        if (away) throw new Error('the sink is away')
+        sent.push(subject ?? '')
+      },
+      log,
+      metrics,
+      clock: () => at(0),
+      signal: stop.signal,
+      backoff: { attempts: Number.POSITIVE_INFINITY, minDelayMs: 5, maxDelayMs: 5 }
+    })
+    const told = (count: number) => {
+      const about = finding('OrphanPort', `tap${count}`, 'an orphan', {
+        evidence: { ofport: '-1', linkState: 'none', error: 'could not open' }
+      })
+      const event = toEvent({ kind: 'raised', finding: about, detectedAt: at(0).toISOString() }, 'n1', at(0))
+      if (!event) throw new Error('no event')
+      return event
+    }
+    const total = 4000
+    for (let count = 0; count < total; count++) await events.put(told(count))
+    t.ok(events.size >= 1000 && events.size < total, `${events.size} wait`)
+    const queue = () => eventQueue(events, metrics, stop.signal).next()
+    const { value: full } = await queue()
+    t.equal((full?.eventQueue?.dropped ?? 0) + (full?.eventQueue?.size ?? 0), total, 'every one is counted')
+    const one = judge()
+    const issues = (fact: typeof full) =>
+      one.take(fact ?? {}, at(1)).status.issues?.map(({ id, severity }) => `${severity} ${id}`)
+    t.ok(issues(full)?.includes('Warning EventQueueFull/events'))
+    away = false
+    await events.idle()
+    t.equal(sent.at(-1), `tap${total - 1}`, 'the newest were kept')
+    const drained = await eventually('an empty queue', async () => {
+      const { value } = await queue()
+      return value?.eventQueue?.size === 0 && value
+    })
+    t.notOk(issues(drained)?.includes('Warning EventQueueFull/events'))
+    stop.abort()
+    await events.closed
+  }
+)
+
+t.test('OV-6, OV-7, OV-15 only what is needed is followed, and neither counters nor controllers', async t => {
+  t.same(Object.keys(switchTables), ['Open_vSwitch', 'Bridge', 'Port', 'Interface', 'sFlow', 'Mirror'])
+  const followed = Object.values(switchTables).flatMap(columns => Object.keys(columns))
+  t.notOk(followed.includes('statistics'))
+  t.notOk('status' in switchTables.Port)
+  t.same(Object.keys(statisticsColumns), ['name', 'statistics'])
+})
+
+t.test('OV-9, OV-17 no process is started, and only the rows of captures are written', async t => {
+  const writers: string[] = []
+  for (const file of await Array.fromAsync(glob('**/*.ts', { cwd: agents }))) {
+    const text = await readFile(join(agents, file), 'utf8')
+    t.notMatch(text, /child_process|worker_threads|\.node'/, file)
+    if (/\b(insert|update|mutate|remove)\b[^\n]* from 'ovsdb-client'/.test(text)) writers.push(file)
+  }
+  t.same(writers, ['capture/rows.ts'])
+})
+
+t.test('OV-71 lookups of every datapath, exact; from text that is not understood nothing is read', async t => {
+  const text = `netdev@ovs-netdev:
+  lookups: hit:18446744073709551615 missed:4 lost:1
+  flows: 3
+  port 0: ovs-netdev (tap)
+system@ovs-system:
+  lookups: hit:1 missed:2 lost:3
+`
+  t.same(
+    readLookups(text),
+    new Map([
+      ['netdev@ovs-netdev', { hit: 2n ** 64n - 1n, missed: 4n, lost: 1n }],
+      ['system@ovs-system', { hit: 1n, missed: 2n, lost: 3n }]
+    ])
+  )
+  t.same(readLookups('nonsense: hit'), new Map())
+})
