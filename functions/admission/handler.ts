@@ -30,6 +30,7 @@ const config = Type.Object({
   architecture: Type.Enum(['amd64', 'arm64'], { default: 'amd64', description: 'of the nodes that run Machines' }),
   allowI440fx: Type.Boolean({ default: false, description: 'whether KubeVirt is configured to take pc-i440fx' }),
   lookupBudget: Duration({ default: '200ms', description: 'time for looking up Secrets and permissions (A19)' }),
+  staleAfter: Duration({ default: '60s', description: 'how long what was seen is believed while nothing can be watched (A19)' }),
   maxReviewBytes: Type.Integer({ minimum: 1024, default: 8 * 1024 * 1024, description: 'largest review that is read' })
 })
 
@@ -61,13 +62,16 @@ export default defineFunction({
   name: 'admission',
   config,
 
-  async open({ kubeconfig, architecture, allowI440fx, lookupBudget, maxReviewBytes, ...policy }, platform): Promise<Deps> {
+  async open(
+    { kubeconfig, architecture, allowI440fx, lookupBudget, staleAfter, maxReviewBytes, ...policy },
+    platform
+  ): Promise<Deps> {
     const { clock, log, metrics, signal, onClose } = platform
     const { connect } = await import('../../shared/kube/index.ts')
     const { openKnowledge } = await import('./knowledge.ts')
     const kube = await connect({ manager: 'drover-admission', log, ...(kubeconfig !== undefined && { kubeconfig }) })
     onClose(() => kube.close())
-    const knowledge = await openKnowledge(kube, lookupBudget, { signal, log })
+    const knowledge = await openKnowledge(kube, lookupBudget, { signal, log, clock, staleAfterMs: staleAfter })
     return {
       clock,
       log,

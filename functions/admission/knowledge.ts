@@ -4,11 +4,10 @@ import { Secret } from '../../shared/kube/kinds.ts'
 import { isActive } from '../../shared/rules/eviction.ts'
 import { hostOf, type Host } from '../../shared/rules/fleet.ts'
 import type { Known } from '../../shared/rules/machine-facts.ts'
-import type { Logger } from '../../shared/runtime/log.ts'
 import { Eviction } from '../../shared/schema/eviction.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import { NetworkConfiguration } from '../../shared/schema/network-configuration.ts'
-import { watched } from './watched.ts'
+import { watched, type WatchedOptions } from './watched.ts'
 
 export interface Knowledge {
   network(name: string, namespace: string | undefined): Known<NetworkConfiguration>
@@ -39,7 +38,7 @@ const slimNetwork = ({ metadata: { name, namespace }, spec, status }: NetworkCon
   ...(status && { status: { ...(status.machines && { machines: status.machines }), machineCount: status.machineCount ?? 0 } })
 })
 
-export async function openKnowledge(kube: Kube, budgetMs: number, by: { signal: AbortSignal; log: Logger }): Promise<Knowledge> {
+export async function openKnowledge(kube: Kube, budgetMs: number, by: WatchedOptions): Promise<Knowledge> {
   const networks = watched(kube, NetworkConfiguration, slimNetwork, by)
   const classes = watched(kube, StorageClass, (): true => true, by)
   const hosts = watched(kube, Hypervisor, hostOf, by)

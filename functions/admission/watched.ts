@@ -1,4 +1,5 @@
-// What the rules need to know of other objects, kept up to date by watches: a look-up takes no time and never fails.
+// What the rules need to know of other objects, kept up to date by watches: a look-up takes no time and never fails. What could not be kept
+// up to date for a while is not known any more (A19).
 import type { Kind, Kube, KubeObject } from '../../shared/kube/index.ts'
 import type { Known } from '../../shared/rules/machine-facts.ts'
 import type { Logger } from '../../shared/runtime/log.ts'
@@ -15,16 +16,31 @@ const forEver: RetryPolicy = { attempts: Number.POSITIVE_INFINITY, minDelayMs: 1
 const keyOf = ({ metadata }: KubeObject): string => `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`
 const unknown = { known: false } as const
 
+export interface WatchedOptions {
+  signal: AbortSignal
+  log: Logger
+  clock: () => Date
+  /** For how long what was seen is believed after the API server was heard last. */
+  staleAfterMs: number
+}
+
 /** Keeps of each object what `keep` makes of it; undefined leaves it out. */
 export function watched<T extends KubeObject, V>(
   kube: Kube,
   kind: Kind<T>,
   keep: (object: T) => V | undefined,
-  { signal, log }: { signal: AbortSignal; log: Logger }
+  { signal, log, clock, staleAfterMs }: WatchedOptions
 ): Watched<V> {
   let items: Map<string, V> | undefined
+  let lostAt: number | undefined
   let list: readonly V[] | undefined // made when asked for, dropped when something changed
   const first = Promise.withResolvers<void>()
+
+  const onFollowing = (following: boolean): void => {
+    lostAt = following ? undefined : (lostAt ?? clock().getTime())
+  }
+  const fresh = (): Map<string, V> | undefined =>
+    lostAt === undefined || clock().getTime() - lostAt < staleAfterMs ? items : undefined
 
   const put = (into: Map<string, V>, object: T): void => {
     const value = keep(object)
@@ -32,11 +48,11 @@ export function watched<T extends KubeObject, V>(
     else into.set(keyOf(object), value)
   }
   const follow = async (): Promise<void> => {
-    for await (const seen of kube.watch(kind, { signal })) {
+    for await (const seen of kube.watch(kind, { signal, onFollowing })) {
       if (seen.type === 'snapshot') {
-        const fresh = new Map<string, V>()
-        for (const object of seen.items) put(fresh, object)
-        items = fresh
+        const found = new Map<string, V>()
+        for (const object of seen.items) put(found, object)
+        items = found
         first.resolve()
       } else if (items) {
         if (seen.type === 'deleted') items.delete(keyOf(seen.object))
@@ -53,8 +69,14 @@ export function watched<T extends KubeObject, V>(
   retry(forEver, follow, { signal, retryable: () => true, onRetry }).catch(() => first.resolve()) // ended by the signal
 
   return {
-    get: (name, namespace = '') => (items ? { known: true, value: items.get(`${namespace}/${name}`) } : unknown),
-    all: () => (items ? { known: true, value: (list ??= [...items.values()]) } : unknown),
+    get(name, namespace = '') {
+      const known = fresh()
+      return known ? { known: true, value: known.get(`${namespace}/${name}`) } : unknown
+    },
+    all() {
+      const known = fresh()
+      return known ? { known: true, value: (list ??= [...known.values()]) } : unknown
+    },
     started: first.promise
   }
 }

@@ -18,6 +18,8 @@ export type Seen<T> = { type: 'snapshot'; items: T[] } | { type: 'changed'; obje
 
 export interface WatchOptions extends ListOptions {
   signal: AbortSignal
+  /** Told true when changes are being followed, false when they are not any more: what was seen grows old from then on. */
+  onFollowing?: (following: boolean) => void
 }
 
 interface WatchEvent<T> {
@@ -58,6 +60,7 @@ export async function* watch<T extends KubeObject>(
     } catch (thrown) {
       const error = fromThrown(thrown, options.signal)
       if (error.code === 'Aborted') return
+      options.onFollowing?.(false)
       if (!started && hopeless.has(error.code)) throw error
       log?.warn({ err: error, kind: kind.kind, failures }, 'watch interrupted')
       // a kind that is gone may come back with another history
@@ -94,7 +97,7 @@ async function* session<T extends KubeObject>(
 async function* changes<T extends KubeObject>(
   transport: Transport,
   kind: Kind<T>,
-  { namespace, labelSelector, fieldSelector, signal }: WatchOptions,
+  { namespace, labelSelector, fieldSelector, signal, onFollowing }: WatchOptions,
   idleMs: number,
   resourceVersion: string
 ): AsyncGenerator<Step<T>> {
@@ -102,6 +105,7 @@ async function* changes<T extends KubeObject>(
   const query = { watch: true, allowWatchBookmarks: true, resourceVersion, timeoutSeconds, labelSelector, fieldSelector }
   const path = collectionPath(kind, namespace, query)
   const response = await transport.stream({ verb: 'watch', kind: kind.kind, method: 'GET', path }, signal)
+  onFollowing?.(true)
   for await (const line of lines(whileAlive(response, idleMs), maxLineBytes)) {
     const { type, object } = decode<T>(line)
     const version = object.metadata?.resourceVersion

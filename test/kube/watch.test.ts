@@ -20,10 +20,10 @@ const told = (seen: Seen<ConfigMap>): string =>
     : `${seen.type} ${seen.object.metadata!.name} ${seen.object.metadata!.annotations!['note']}`
 
 /** What the watch tells until the last of these is told. */
-async function watched(kube: Kube, count: number): Promise<string[]> {
+async function watched(kube: Kube, count: number, onFollowing?: (following: boolean) => void): Promise<string[]> {
   const stop = new AbortController()
   const all: string[] = []
-  for await (const seen of kube.watch(ConfigMap, { signal: stop.signal })) {
+  for await (const seen of kube.watch(ConfigMap, { signal: stop.signal, ...(onFollowing && { onFollowing }) })) {
     all.push(told(seen))
     if (all.length === count) stop.abort()
   }
@@ -128,6 +128,19 @@ t.test('a bookmark moves the version on and is not told', async t => {
   t.same(await watched(kube, 2), ['snapshot ', 'changed a ü'])
   t.same(versions(asked), ['1', '5'])
   t.equal(asked[1]!.searchParams.get('allowWatchBookmarks'), 'true')
+})
+
+t.test('whether changes are being followed is told', async t => {
+  const { kube } = await scripted(t, [
+    listed(1),
+    stream([line('ADDED', 'a', 2)], 'break'),
+    refuse(503, 'ServiceUnavailable'),
+    stream([line('ADDED', 'b', 3)]), // ended in good order: taken up again at once
+    stream([line('ADDED', 'c', 4)], 'silence')
+  ])
+  const told: boolean[] = []
+  await watched(kube, 4, following => told.push(following))
+  t.same(told, [true, false, false, true, true])
 })
 
 t.test('the pauses grow, and an event resets them; Retry-After is heeded', async t => {

@@ -18,8 +18,15 @@ export interface Webhook extends Served {
   folder: string
 }
 
-export async function startWebhook(t: Test, api: Access, env: Record<string, string> = {}): Promise<Webhook> {
+/** `before` is called when all is prepared, and the function not yet started. */
+export async function startWebhook(
+  t: Test,
+  api: Access,
+  env: Record<string, string> = {},
+  before: () => void = () => undefined
+): Promise<Webhook> {
   const kubeconfig = await asServiceAccount(t, api, 'admission.yaml', 'admission')
+  before()
   const folder = await mkdtemp(join(tmpdir(), 'adm-'))
   t.teardown(() => rm(folder, { recursive: true }))
   await copyFile(api.webhookCert, join(folder, 'tls.crt'))
