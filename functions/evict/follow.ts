@@ -1,4 +1,5 @@
 // One pass at a time for each Eviction in this process, and the short waits between passes. Best effort: if the process dies, the tick comes back.
+import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 
 export interface Follower {
@@ -24,6 +25,8 @@ export interface FollowOptions {
 }
 
 const rereadsMs = [250, 500, 1000, 2000, 4000]
+/** Moves that end one after the other share a pass: each costs lists, and the reserve keeps the lanes busy meanwhile (EV-16). */
+const spacingMs = 600
 
 interface Track {
   running: boolean
@@ -38,6 +41,7 @@ interface Track {
 
 export function createFollower({ run, log, longestMs = 9000 }: FollowOptions): Follower {
   const tracks = new Map<string, Track>()
+  const begunMs = new LRUCache<string, number>({ max: 1000 })
   const running = new Set<Promise<void>>()
   let closed = false
 
@@ -71,6 +75,7 @@ export function createFollower({ run, log, longestMs = 9000 }: FollowOptions): F
     track.waiting = undefined
     track.urgent = false
     track.running = true
+    begunMs.set(name, performance.now())
     stopTimer(track)
     const done = once(name, track).then(waiting.resolve, waiting.reject)
     running.add(done)
@@ -120,7 +125,8 @@ export function createFollower({ run, log, longestMs = 9000 }: FollowOptions): F
       const track = trackOf(name)
       track.hints.set(server, 1)
       track.waiting ??= Promise.withResolvers<void>()
-      later(name, track, rereadsMs[0] ?? 0) // Nova learns of it a little later than the agent, and events come in bursts
+      // Nova learns of it a little later than the agent, and events come in bursts
+      later(name, track, Math.max(rereadsMs[0] ?? 0, (begunMs.get(name) ?? 0) + spacingMs - performance.now()))
       return track.waiting.promise
     },
     async close() {

@@ -8,11 +8,13 @@ import { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import { atMost } from './at-most.ts'
 import { capacityOf } from './capacity.ts'
 import { isNews } from './failure.ts'
+import { inventory } from './inventory.ts'
 import type { Progress } from './eta.ts'
 import { learnLimit, learnStalls, type Memory } from './memory.ts'
 import { beganMs, byServer, canAbort, departure, type MoveRecord } from './records.ts'
 import type { Entry, Peer, Seen } from './seen.ts'
 import { skewMs } from './step.ts'
+import { whereabouts } from './whereabouts.ts'
 
 export interface Eyes {
   kube: Pick<Kube, 'find' | 'list'>
@@ -45,10 +47,8 @@ export async function look(eviction: Eviction, peers: readonly Peer[], nowMs: nu
   const known = { eviction, hypervisor, peers, host, service, targets: targetsOf(service, services, eviction) }
   if (!hypervisor || !host) return { ...known, ...nothing }
 
-  const servers = await cloud.servers.list({ host, allProjects: true })
-  // read after the servers: a record that ends in between is then seen as ended, and its server still as here, which only waits
-  const records = await cloud.migrations.list({ host, ...sinceWhen(eviction, servers) })
-  const left = await departed(eviction, host, servers, records, nowMs, cloud)
+  const { servers, records, moved } = await inventory(eviction, host, nowMs, eyes)
+  const left = await departed(eviction, host, servers, records, moved, nowMs, cloud)
   const words = await wordsOf(eviction, host, servers, records, cloud)
   const nearlyDone = await nearlyDoneOf(eviction, host, records, cloud)
   const capacity = asksForRoom(eviction) ? await capacityOf(eviction, hypervisor, servers, eyes) : undefined
@@ -113,18 +113,13 @@ function targetsOf(service: ComputeService | undefined, services: readonly Compu
     .toSorted()
 }
 
-/** All records when it matters that none is missed: at the beginning, and when the host seems empty. Else those that moved since. */
-function sinceWhen({ status }: Eviction, servers: readonly Server[]): { changesSince?: string } {
-  if (!status?.startedAt || status.phase === 'Preflight' || servers.length === 0) return {}
-  return { changesSince: new Date(Date.parse(status.startedAt) - skewMs).toISOString() }
-}
-
 /** Servers that were here, or that left while nobody looked: each is asked where it is (EV-19). */
 async function departed(
   eviction: Eviction,
   host: string,
   servers: readonly Server[],
   records: readonly MoveRecord[],
+  moved: ReadonlyMap<string, Server | undefined>,
   nowMs: number,
   cloud: Cloud
 ): Promise<Map<string, Server | undefined>> {
@@ -138,44 +133,9 @@ async function departed(
       : records.filter(record => record.source === host && beganMs(record) >= sinceMs && !known.has(record.server))
   const open = instances.filter(({ state }) => !ended.has(state))
   const ids = new Set([...open.map(({ id }) => id), ...unheard.map(({ server }) => server)].filter(id => !here.has(id)))
-  return new Map(await atMost(parallel, [...ids], async id => [id, await whereabouts(id, cloud)] as const))
-}
-
-/** EV-9: one server that Nova cannot show is unknown, and holds up nobody else. */
-async function whereabouts(id: string, { servers }: Cloud): Promise<Server | undefined> {
-  try {
-    return await servers.get(id)
-  } catch (err) {
-    if (!(err instanceof OpenStackError)) throw err
-    return { ...nobody, id }
-  }
-}
-
-const nobody: Omit<Server, 'id'> = {
-  name: null,
-  status: 'UNKNOWN',
-  vmState: null,
-  taskState: null,
-  powerState: null,
-  host: null,
-  hypervisorHostname: null,
-  instanceName: null,
-  zone: null,
-  projectId: null,
-  userId: null,
-  created: null,
-  updated: null,
-  launchedAt: null,
-  flavor: null,
-  imageId: null,
-  metadata: {},
-  tags: [],
-  groups: [],
-  volumes: [],
-  locked: null,
-  hostStatus: null,
-  fault: null,
-  partial: true
+  return new Map(
+    await atMost(parallel, [...ids], async id => [id, moved.has(id) ? moved.get(id) : await whereabouts(id, cloud)] as const)
+  )
 }
 
 /** Nova's own words on each failure that is not accounted for yet. */

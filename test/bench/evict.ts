@@ -1,23 +1,14 @@
 // One host emptied: the function as it is served, on the embedded Kubernetes API and a Nova that takes its time, against a loop that does what the
 // operator in use does: one server at a time, looked at every 10 s. That peer is measured on a few servers, since its time grows with their number.
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect as connectCloud, type Cloud } from 'openstack-sdk-lite'
-import type { Test } from 'tap'
-import { parse } from 'yaml'
-import handler from '../../functions/evict/handler.ts'
-import { connect } from '../../shared/kube/index.ts'
-import { startKubeApi } from '../../shared/local/kube-api/index.ts'
 import { type FakeOpenStack, startOpenStack } from '../../shared/local/openstack/index.ts'
-import { serve } from '../../shared/runtime/serve.ts'
-import { Eviction } from '../../shared/schema/eviction.ts'
-import { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import { watchMoves } from '../functions/evict/agents.ts'
 import { drain } from '../functions/evict/world.ts'
-import { environmentOf } from '../functions/host-life/life.ts'
 import { passwordOf } from '../openstack-sdk-lite/fake.ts'
+import { prepare } from '../servers/openstack.ts'
+import { onNova } from './evict/nova.ts'
+import { closing, served } from './evict/served.ts'
 import type { Report } from './report.ts'
 
 export const name = 'evict'
@@ -53,6 +44,9 @@ export async function run(report: Report): Promise<void> {
     goal: { atMost: 5 },
     unit: 'OpenStack calls a minute, 200 servers without room'
   })
+  const real = await prepare()
+  if (real.ok) await onNova(report, moveAndPoll)
+  else console.error(`left out: ${real.reason}`)
 }
 
 const fill = (fake: FakeOpenStack, count: number): void => {
@@ -60,55 +54,14 @@ const fill = (fake: FakeOpenStack, count: number): void => {
   for (let at = 0; at < count; at++) fake.addServer({ name: `s${at}`, host: 'hv1' })
 }
 
-async function parallel(): Promise<{ totalMs: number; overheadMs: number; calls: number }> {
-  const closers: Array<() => unknown> = []
-  const t = { teardown: (close: () => unknown) => void closers.push(close) } as unknown as Test
-  const folder = await mkdtemp(join(tmpdir(), 'drover-bench-'))
-  t.teardown(() => rm(folder, { recursive: true }))
-  try {
-    const crdFolder = join(import.meta.dirname, '..', '..', 'crds')
-    const files = (await readdir(crdFolder)).filter(file => file.endsWith('.yaml') && file !== 'kustomization.yaml')
-    const objects = await Promise.all(files.map(async file => parse(await readFile(join(crdFolder, file), 'utf8')) as object))
-    const api = await startKubeApi({ objects })
-    t.teardown(() => api.close())
-    const kubeconfig = join(folder, 'kubeconfig')
-    await api.writeKubeconfig(kubeconfig)
-    const admin = await connect({ manager: 'bench', kubeconfig })
-    t.teardown(() => admin.close())
+const parallel = (): Promise<{ totalMs: number; overheadMs: number; calls: number }> =>
+  closing(async t => {
     const fake = await startOpenStack({ hosts: ['hv1', 'hv2', 'hv3'] })
     t.teardown(() => fake.close())
     fill(fake, servers)
-    const env = {
-      ...environmentOf({ options: passwordOf(fake) }),
-      KUBECONFIG: kubeconfig,
-      K_SINK: 'http://127.0.0.1:9',
-      LOG_LEVEL: 'silent',
-      PORT: '0',
-      HOST: '127.0.0.1',
-      DESTINATION_LIMIT: '8'
-    }
-    const fn = await serve(handler, { env })
-    t.teardown(() => fn.close())
-    let number = 0
-    const post = async (type: string, data: object): Promise<void> => {
-      const headers = {
-        'content-type': 'application/json',
-        'ce-specversion': '1.0',
-        'ce-id': String((number += 1)),
-        'ce-source': '/bench',
-        'ce-type': type
-      }
-      await (await fetch(fn.url, { method: 'POST', headers, body: JSON.stringify(data) })).arrayBuffer()
-    }
-    await admin.create(Hypervisor, { metadata: { name: 'hv1' } })
-    await admin.applyStatus(Hypervisor, {
-      metadata: { name: 'hv1' },
-      status: { serviceId: fake.host('hv1').serviceId ?? '', nova: { host: 'hv1' } }
-    })
-    await admin.create(Eviction, {
-      metadata: { name: 'hv1' },
-      spec: { hypervisor: 'hv1', reason: 'bench', maxParallel: lanes + 1 }
-    })
+    const { serviceId } = fake.host('hv1')
+    const env = { DESTINATION_LIMIT: '8' }
+    const { post, evict } = await served(t, passwordOf(fake), serviceId ?? '', { maxParallel: lanes + 1, env })
     watchMoves(
       t,
       async () => fake.world.migrations.map(({ id, instance, source, status }) => ({ id, server: instance.id, source, status })),
@@ -117,7 +70,7 @@ async function parallel(): Promise<{ totalMs: number; overheadMs: number; calls:
     )
     fake.forget()
     const begun = performance.now()
-    await post('sap.cloud.kvm.eviction.changed.v1', { apiVersion: 'kvm.cloud.sap/v1', kind: 'Eviction', name: 'hv1' })
+    await evict()
     while ([...fake.world.instances.values()].some(({ host }) => host === 'hv1')) await pause(10)
     const totalMs = performance.now() - begun
     // a lane is idle from the end of one copy to the beginning of the next
@@ -131,10 +84,7 @@ async function parallel(): Promise<{ totalMs: number; overheadMs: number; calls:
       overheadMs: gaps[Math.floor(gaps.length * 0.95)] ?? 0,
       calls: fake.requests.filter(({ service }) => service === 'compute').length
     }
-  } finally {
-    for (const close of closers.toReversed()) await close()
-  }
-}
+  })
 
 /** Milliseconds for each server. */
 async function serial(): Promise<number> {

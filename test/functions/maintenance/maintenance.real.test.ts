@@ -245,7 +245,7 @@ t.test('EV-2, retryToken: a hand-made Eviction works alone, and a changed token 
   Object.assign(broken, { vmState: 'error', fault: { message: 'its disk is gone', createdMs: Date.now() } })
   await admin.create(Eviction, {
     metadata: { name: 'by-hand' },
-    spec: { hypervisor: 'manual', reason: 'by hand', reenable: true }
+    spec: { hypervisor: 'manual', reason: 'by hand', reenable: true, requireCapacity: true }
   })
   const verdict = (retryToken?: string) =>
     eventually('the verdict', async () => {

@@ -1,0 +1,72 @@
+// The function as it is served, on the embedded Kubernetes API, with one Hypervisor to empty.
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { parse } from 'yaml'
+import handler from '../../../functions/evict/handler.ts'
+import { connect } from '../../../shared/kube/index.ts'
+import { startKubeApi } from '../../../shared/local/kube-api/index.ts'
+import { serve } from '../../../shared/runtime/serve.ts'
+import { Eviction } from '../../../shared/schema/eviction.ts'
+import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
+import { environmentOf } from '../../functions/host-life/life.ts'
+import type { OpenStack } from '../../servers/openstack.ts'
+
+export interface Served {
+  post: (type: string, data: object) => Promise<void>
+  /** the order to empty the host; answered when the first pass is over */
+  evict: () => Promise<void>
+}
+
+export async function served(
+  t: Pick<Test, 'teardown'>,
+  options: OpenStack['options'],
+  serviceId: string,
+  { maxParallel, env = {} }: { maxParallel: number; env?: Record<string, string> }
+): Promise<Served> {
+  const folder = await mkdtemp(join(tmpdir(), 'drover-bench-'))
+  t.teardown(() => rm(folder, { recursive: true }))
+  const crdFolder = join(import.meta.dirname, '..', '..', '..', 'crds')
+  const files = (await readdir(crdFolder)).filter(file => file.endsWith('.yaml') && file !== 'kustomization.yaml')
+  const objects = await Promise.all(files.map(async file => parse(await readFile(join(crdFolder, file), 'utf8')) as object))
+  const api = await startKubeApi({ objects })
+  t.teardown(() => api.close())
+  const kubeconfig = join(folder, 'kubeconfig')
+  await api.writeKubeconfig(kubeconfig)
+  const admin = await connect({ manager: 'bench', kubeconfig })
+  t.teardown(() => admin.close())
+  const own = { KUBECONFIG: kubeconfig, K_SINK: 'http://127.0.0.1:9', LOG_LEVEL: 'silent', PORT: '0', HOST: '127.0.0.1' }
+  const fn = await serve(handler, { env: { ...environmentOf({ options }), ...own, ...env } })
+  t.teardown(() => fn.close())
+  await admin.create(Hypervisor, { metadata: { name: 'hv1' } })
+  await admin.applyStatus(Hypervisor, { metadata: { name: 'hv1' }, status: { serviceId, nova: { host: 'hv1' } } })
+  let number = 0
+  const post = async (type: string, data: object): Promise<void> => {
+    const headers = {
+      'content-type': 'application/json',
+      'ce-specversion': '1.0',
+      'ce-id': String((number += 1)),
+      'ce-source': '/bench',
+      'ce-type': type
+    }
+    await (await fetch(fn.url, { method: 'POST', headers, body: JSON.stringify(data) })).arrayBuffer()
+  }
+  return {
+    post,
+    async evict() {
+      await admin.create(Eviction, { metadata: { name: 'hv1' }, spec: { hypervisor: 'hv1', reason: 'bench', maxParallel } })
+      await post('sap.cloud.kvm.eviction.changed.v1', { apiVersion: 'kvm.cloud.sap/v1', kind: 'Eviction', name: 'hv1' })
+    }
+  }
+}
+
+/** What a bench opened is closed at its end, the last first. */
+export async function closing<T>(use: (t: Pick<Test, 'teardown'>) => Promise<T>): Promise<T> {
+  const closers: Array<() => unknown> = []
+  try {
+    return await use({ teardown: close => void closers.push(close) })
+  } finally {
+    for (const close of closers.toReversed()) await close()
+  }
+}
