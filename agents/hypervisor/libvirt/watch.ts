@@ -53,6 +53,8 @@ export const watched = [
 ] as const
 
 const queued = 10_000
+/** Domains read at once: enough to keep libvirt busy, few enough that their XML does not fill the memory. */
+const atOnce = 16
 
 export async function* watch(options: WatchOptions): AsyncGenerator<Fact> {
   const { uri, mayConnect, signal, log, capacity = queued, keepalive } = options
@@ -134,7 +136,11 @@ const mayChange = (event: DomainEvent): boolean =>
 
 async function readAll(virt: Libvirt, log: (err: Error, domain: Domain) => void, moves?: Moves): Promise<DomainRead[]> {
   const domains = await virt.domains()
-  const reads = await Promise.all(domains.map(domain => readDomain(virt, domain, err => log(err, domain))))
+  const reads: Array<DomainRead | undefined> = []
+  for (let at = 0; at < domains.length; at += atOnce) {
+    const some = domains.slice(at, at + atOnce)
+    reads.push(...(await Promise.all(some.map(domain => readDomain(virt, domain, err => log(err, domain))))))
+  }
   if (moves) for (const domain of domains) if (domain.id >= 0) void moves.look(domain)
   return reads.filter(read => read !== undefined)
 }
