@@ -1,8 +1,9 @@
 import { Deployment, Node, PodDisruptionBudget } from '../../shared/kube/kinds.ts'
 import { KubeError, type Kube } from '../../shared/kube/index.ts'
+import { tellActions, type Action } from '../../shared/openstack/audit.ts'
 import type { Platform } from '../../shared/runtime/function.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
-import { decide, isManaged, taint, type Seen, type Step } from './decide.ts'
+import { decide, isManaged, manager, taint, type Seen, type Step } from './decide.ts'
 import { budget, deployment, type Options } from './render.ts'
 
 export interface Deps extends Pick<Platform, 'clock' | 'log'> {
@@ -33,22 +34,24 @@ export async function settle(seen: Seen, deps: Deps): Promise<void> {
     deps.log.info({ host: seen.node.metadata?.name, ...step }, 'would do') // HV-8
     return
   }
-  await signal(seen, step, deps)
-  await changeTaint(seen.node, step.taint, deps)
+  const done = [...(await signal(seen, step, deps)), ...(await changeTaint(seen.node, step.taint, deps))]
+  await tellActions(seen.hypervisor, manager, done, deps)
   if (step.haOverdue) await tellOverdue(seen.hypervisor, deps)
 }
 
-async function signal({ node }: Seen, step: Step, { kube, options }: Deps): Promise<void> {
+async function signal({ node }: Seen, step: Step, { kube, options }: Deps): Promise<Action[]> {
   const wanted = budget(node, step.signal, options)
   const { name = '', namespace } = wanted.metadata ?? {}
   const [pdb, pods] = await Promise.all([kube.find(PodDisruptionBudget, name, namespace), kube.find(Deployment, name, namespace)])
   await kube.apply(PodDisruptionBudget, wanted, { ...(pdb && { live: pdb }) })
   await kube.apply(Deployment, deployment(node, step.signal, options), { ...(pods && { live: pods }) })
+  const isNews = step.signal.released && pdb?.spec?.minAvailable === 1
+  return isNews ? [{ kind: 'machine', from: 'held', to: 'released', reason: 'the host has left OpenStack' }] : []
 }
 
 /** The list of taints has one owner for the server, so that ours is put into it, or taken out, without touching the others. */
-async function changeTaint(node: Node, change: Step['taint'], { kube, log }: Deps): Promise<void> {
-  if (change === 'leave') return
+async function changeTaint(node: Node, change: Step['taint'], { kube, log }: Deps): Promise<Action[]> {
+  if (change === 'leave') return []
   const { name = '', resourceVersion } = node.metadata ?? {}
   const taints = node.spec?.taints ?? []
   const index = taints.findIndex(({ key, effect }) => key === taint.key && effect === taint.effect)
@@ -60,10 +63,14 @@ async function changeTaint(node: Node, change: Step['taint'], { kube, log }: Dep
   const operation = change === 'add' ? put : ({ op: 'remove', path: `/spec/taints/${index}` } as const)
   try {
     await kube.patch(Node, { name }, [same, operation])
+    const [from, to, reason] =
+      change === 'add' ? ['absent', 'present', 'the host is empty'] : ['present', 'absent', 'the host stays']
+    return [{ kind: `taint ${taint.key}`, from, to, reason }]
   } catch (err) {
     // written by somebody else since it was read, or gone: the event of that change brings us back
     if (!(err instanceof KubeError) || !['Conflict', 'Invalid', 'NotFound'].includes(err.code)) throw err
     log.info({ err, host: name }, 'the node changed meanwhile')
+    return []
   }
 }
 

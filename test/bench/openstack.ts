@@ -13,7 +13,7 @@ import { newProvider, raceTrack } from '../functions/traits/race.ts'
 import { addAggregate, environmentOf } from '../functions/host-life/life.ts'
 import { borrowOpenStack, type OpenStack } from '../servers/openstack.ts'
 import { openRaw } from '../servers/openstack/raw.ts'
-import { startFunctions } from './openstack/functions.ts'
+import { onboardingFunctions, startFunctions } from './openstack/functions.ts'
 import type { Asked, Serving } from './openstack/serve.ts'
 import { median, type Report } from './report.ts'
 
@@ -144,7 +144,8 @@ async function oneOnboarding(report: Report, serving: Serving, target: OpenStack
   const kube = await connectKube({ manager: 'bench', kubeconfig: serving.kubeconfig })
   const cloud = await connect(target.options)
   await cloud.traits.create('CUSTOM_BENCH')
-  const working = startFunctions({ KUBECONFIG: serving.kubeconfig, ...environmentOf(target) })
+  const env = { KUBECONFIG: serving.kubeconfig, ...environmentOf(target) }
+  const working = startFunctions(env, onboardingFunctions)
   try {
     const spec = { skipTests: true, aggregates: ['general'], customTraits: ['CUSTOM_BENCH'] }
     await kube.create(Hypervisor, { metadata: { name: host, labels: { 'topology.kubernetes.io/zone': 'zone-a' } }, spec })

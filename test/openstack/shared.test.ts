@@ -95,7 +95,7 @@ void t.test('drift: once while it lasts, for an hour after a repair', async t =>
   t.same(driftEntries(others, ['aggregate'], [], at(1)), [], "another function's entries are not ours to write")
 })
 
-void t.test('OS_* variables, files, and a second identity', async t => {
+void t.test('HV-68, HV-69: OS_* variables, files, and a second identity for the test project', async t => {
   const env = {
     OS_AUTH_URL: 'http://k/v3',
     OS_USERNAME: 'u',

@@ -10,7 +10,9 @@ import { RuntimeConfig } from '../../../shared/runtime/runtime-config.ts'
 import { startService, type Service } from '../../../shared/runtime/service.ts'
 import { eventRequest } from '../../runtime/platform.ts'
 
-export const hostFunctions: readonly DroverFunction[] = [onboarding, aggregates, traits, maintenance, offboarding]
+/** Those that carry a host in; `maintenance` has no part in it (HV-44), and looks at the service for the first time when it is done. */
+export const onboardingFunctions: readonly DroverFunction[] = [onboarding, aggregates, traits]
+const hostFunctions: readonly DroverFunction[] = [...onboardingFunctions, maintenance, offboarding]
 
 export interface Working {
   tick(speed: 'fast' | 'slow'): Promise<void>

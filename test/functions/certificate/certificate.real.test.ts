@@ -5,6 +5,7 @@ import { Certificate } from '../../../functions/certificate/render.ts'
 import { connect as connectKube, Node } from '../../../shared/kube/index.ts'
 import { eventually } from '../../servers/eventually.ts'
 import { ownKubernetes } from '../../servers/kubernetes.ts'
+import { rightsOf } from '../../servers/rights.ts'
 import { request } from '../../servers/request.ts'
 import { run } from '../host-life/platform.ts'
 
@@ -70,4 +71,12 @@ t.test('a node that is no hypervisor has none', async t => {
   await admin.create(Node, { metadata: { name: 'worker' } })
   t.equal(await running.post('certificate', 'io.k8s.node.changed.v1', { apiVersion: 'v1', kind: 'Node', name: 'worker' }), 204)
   t.equal(await find('worker'), undefined)
+})
+
+t.test('its role is the smallest that works', async t => {
+  const worker = { type: 'InternalIP', address: '10.0.0.3' }
+  await admin.patch(Node, { name: 'node1' }, { status: { addresses: [worker] } }, { subresource: 'status' })
+  t.same(await running.tick('slow'), [204])
+  t.same((await find('node1'))?.spec.ipAddresses, ['10.0.0.3'], 'another address, another certificate')
+  t.same(await rightsOf(api, 'certificate.yaml', 'certificate'), { unused: [], refused: [] })
 })

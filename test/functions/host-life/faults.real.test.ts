@@ -12,11 +12,12 @@ import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import { fakeOpenStack, passwordOf } from '../../openstack-sdk-lite/fake.ts'
 import { eventually } from '../../servers/eventually.ts'
 import { ownKubernetes } from '../../servers/kubernetes.ts'
+import { rightsOf } from '../../servers/rights.ts'
 import { environmentOf } from './life.ts'
 import { condition, type Status } from './fixtures.ts'
 import { run, type Running } from './platform.ts'
 
-t.setTimeout(300_000)
+t.setTimeout(600_000)
 const api = await ownKubernetes(t)
 const admin = await connectKube({ manager: 'test', kubeconfig: api.kubeconfig })
 t.teardown(() => admin.close())
@@ -166,6 +167,13 @@ t.test('HV-67: one trace from the event to the calls, and every change on the re
   const changes = fake.requests.filter(({ method, service }) => method !== 'GET' && service !== 'identity')
   t.ok(changes.length >= 5)
   t.same([...new Set(changes.map(({ globalRequestId }) => globalRequestId))], ['req-0af76519-16cd-43dd-8448-eb211c80319c'])
+  const idOf = (name: string) => fake.world.aggregates.find(aggregate => aggregate.name === name)?.id
+  const joins = changes.filter(({ path }) => path.startsWith('/os-aggregates')).map(({ path }) => path)
+  t.same(
+    joins.slice(-2),
+    [idOf('general'), idOf('tenant_filter_tests')].map(id => `/os-aggregates/${id}/action`),
+    'AG-1: adds first'
+  )
   const { history = [] } = (await stored('traced')).status ?? {}
   const told = new Set(history.map(({ kind, from, to, actor }) => `${actor}: ${kind}: ${from} → ${to}`))
   for (const line of [
@@ -396,4 +404,25 @@ t.test('500 hosts in one listing: each tick asks for it once, and nothing is wri
   t.same(await versions(), before, 'HV-7')
   const asked = fake.requests.filter(({ path }) => !path.endsWith('/')).map(({ method, path }) => `${method} ${path}`)
   t.ok(asked.length <= 25, `${asked.length} calls for ${ours.length} hosts of ${names.length}: ${[...new Set(asked)].join(', ')}`)
+})
+
+t.test('their roles are the smallest that work, also when the same is told twice', async t => {
+  const provider = fake.world.providers.get(fake.host('traced').id)
+  const general = fake.world.aggregates.find(({ name }) => name === 'general')
+  for (let time = 0; time < 2; time++) {
+    provider?.traits.delete('CUSTOM_TRACED')
+    if (general) general.hosts = general.hosts.filter(host => host !== 'traced')
+    t.equal(await running.hypervisorChanged('traits', 'traced'), 204)
+    t.equal(await running.hypervisorChanged('aggregates', 'traced'), 204)
+    // off and on again: Registering, Initial, Aborted
+    await admin.patch(Hypervisor, { name: 'foreign' }, { spec: { lifecycleEnabled: time % 2 === 1 } })
+    t.equal(await running.hypervisorChanged('onboarding', 'foreign'), 204)
+    const { status } = await stored('leaver')
+    const conditions = (status?.conditions ?? []).filter(({ type }) => type !== 'Offboarded')
+    await admin.patch(Hypervisor, { name: 'leaver' }, { status: { conditions } }, { subresource: 'status' })
+    t.equal(await running.hypervisorChanged('offboarding', 'leaver'), 204)
+  }
+  await admin.patch(Hypervisor, { name: 'foreign' }, { spec: { lifecycleEnabled: false } })
+  t.equal(await running.hypervisorChanged('onboarding', 'foreign'), 204, 'aborted once more')
+  for (const { name } of functions) t.same(await rightsOf(api, `${name}.yaml`, name), { unused: [], refused: [] }, name)
 })

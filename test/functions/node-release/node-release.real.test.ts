@@ -4,6 +4,7 @@ import handler from '../../../functions/node-release/handler.ts'
 import { connect as connectKube, Deployment, Node, PodDisruptionBudget } from '../../../shared/kube/index.ts'
 import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import { ownKubernetes } from '../../servers/kubernetes.ts'
+import { rightsOf } from '../../servers/rights.ts'
 import { request } from '../../servers/request.ts'
 import { condition, type Status } from '../host-life/fixtures.ts'
 import { nodeLabels } from '../host-life/life.ts'
@@ -95,12 +96,16 @@ t.test('HV-58, HV-59: released when offboarded, but not while high availability 
   await say('stubborn', condition('Offboarded', 'True', 'Offboarded', longAgo), condition('HaEnabled', 'True'))
   t.same(await running.tick('fast'), [204], 'HV-10: by time alone')
   t.match(await objects('stubborn'), { deployment: { spec: { replicas: 0 } } })
-  const { body } = await request<{ items: { reason: string; regarding: { name: string } }[] }>(
+  const { body } = await request<{ items: { reason: string; note: string; regarding: { name: string } }[] }>(
     api,
     'GET',
     '/apis/events.k8s.io/v1/events'
   )
   t.ok(body.items.some(({ reason, regarding }) => reason === 'ReleasedWithHa' && regarding.name === 'stubborn'))
+  const acted = body.items.filter(({ reason }) => reason === 'Acted').map(({ regarding, note }) => `${regarding.name}: ${note}`)
+  t.ok(acted.includes('gone: machine: held → released (the host has left OpenStack)'), 'HV-67')
+  t.ok(acted.includes('leaving: taint kvm.cloud.sap/offboarding: absent → present (the host is empty)'))
+  t.same(await running.tick('fast'), [204], 'told twice')
 })
 
 t.test('a host whose lifecycle is off, one without a Hypervisor, and one that is gone', async t => {
@@ -108,4 +113,8 @@ t.test('a host whose lifecycle is off, one without a Hypervisor, and one that is
   t.equal(await event('off'), 204)
   t.same(await objects('off'), { budget: undefined, deployment: undefined })
   t.equal(await event('nobody'), 204)
+})
+
+t.test('its role is the smallest that works', async t => {
+  t.same(await rightsOf(api, 'node-release.yaml', 'node-release'), { unused: [], refused: [] })
 })

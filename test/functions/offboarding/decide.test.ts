@@ -43,7 +43,7 @@ void t.test('HV-49, HV-50: what is awaited before OpenStack is touched', async t
 
 const host = (name: string, id = 'hv-id') => ({ id, hostname: name, service: { id: 'service-id', host: name } })
 const cases: Array<[name: string, given: Partial<Remains>, then: object]> = [
-  ['HV-51: a server', { servers: ['s1'] }, { do: 'block', step: 'Verify', why: /s1/ }],
+  ['HV-51, HV-57: a server', { servers: ['s1'] }, { do: 'block', step: 'Verify', why: /s1/ }],
   ['HV-51: a resize that waits for its confirmation', { migrations: ['s1 (finished)'] }, { do: 'block', why: /finished/ }],
   ['HV-51: a membership', { aggregates: ['z1'] }, { do: 'block', why: /z1/ }],
   ['HV-52: the service', { service: { id: 'service-id', host: 'host-1' } }, { do: 'delete-service', id: 'service-id' }],

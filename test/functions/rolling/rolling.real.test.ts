@@ -7,6 +7,7 @@ import { connect as connectKube } from '../../../shared/kube/index.ts'
 import { ConfigMap } from '../../../shared/kube/kinds.ts'
 import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import { ownKubernetes } from '../../servers/kubernetes.ts'
+import { rightsOf } from '../../servers/rights.ts'
 import { condition } from '../host-life/fixtures.ts'
 import { run } from '../host-life/platform.ts'
 
@@ -76,4 +77,8 @@ t.test('HV-48: a roll that cannot be read says so and touches nothing', async t 
   t.match(await said('everything'), /selector is missing/)
   t.match(await said('odd'), /^selector: /)
   t.same(await modes(), before)
+})
+
+t.test('its role is the smallest that works', async t => {
+  t.same(await rightsOf(api, 'rolling.yaml', 'rolling'), { unused: [], refused: [] })
 })
