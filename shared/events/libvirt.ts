@@ -112,7 +112,11 @@ export const shutdownRequested = fact(
   ['maintenance', 'ha']
 )
 export const shutdownCancelled = fact('shutdown.cancelled', host, 'the shutdown was called off', ['maintenance', 'ha'])
-export const kernelCrashed = fact('kernel.crashed', host, 'an authenticated notice of a kernel dump')
+export const kernelCrashed = fact(
+  'kernel.crashed',
+  { ...host, dumps: Type.Optional(Type.Array(Type.String())) },
+  'an authenticated notice of a kernel dump'
+)
 
 export const libvirtKinds: readonly EventKind[] = [
   domainChanged,

@@ -1,8 +1,11 @@
 // The host beside libvirt: units, the shutdown lock, the facts of the operating system
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import { kernelCrashed } from '../../../shared/events/libvirt.ts'
 import type { Wiring } from '../agent.ts'
 import { shutdownGuard, type ShutdownGuard } from '../work/shutdown.ts'
 import { withBus, type Bus } from './bus.ts'
+import { findDumps, newDumps } from './crash.ts'
 import { inhibitor } from './inhibitor.ts'
 import { logind } from './logind.ts'
 import { readOperatingSystem } from './os.ts'
@@ -22,7 +25,7 @@ const down = new Set(['inactive', 'failed', 'deactivating'])
 const settleMs = 50
 
 export function followHost(wiring: Wiring): HostPart {
-  const { config, known, log, signal, changed, tell } = wiring
+  const { config, known, store, log, signal, changed, tell } = wiring
   let bus: Bus | undefined
   let manager: Systemd | undefined
   let looking = false
@@ -59,6 +62,16 @@ export function followHost(wiring: Wiring): HostPart {
   async function refreshOs(): Promise<void> {
     known.os = await readOperatingSystem(config.hostRoot, bus)
     changed()
+  }
+  async function lookForCrash(): Promise<void> {
+    const found = await findDumps(config.hostRoot)
+    const known = store.read().dumps
+    const dumps = newDumps(found, known)
+    if (dumps.length > 0) {
+      log.error({ dumps }, 'the kernel of this host has crashed')
+      tell(kernelCrashed, { dumps })
+    }
+    if (!isDeepStrictEqual(found, known)) await store.write({ dumps: found })
   }
   async function guardShutdown(on: Bus): Promise<void> {
     try {
@@ -117,8 +130,12 @@ export function followHost(wiring: Wiring): HostPart {
       stop.throwIfAborted()
     },
     async run() {
-      await refreshOs()
-      const timer = setInterval(() => void refreshOs(), config.fullCheck)
+      const look = async () => {
+        await lookForCrash()
+        await refreshOs()
+      }
+      await look()
+      const timer = setInterval(() => void look(), config.fullCheck)
       signal.addEventListener('abort', () => clearInterval(timer), { once: true })
       if (config.systemBus !== 'none') await overBus()
     }

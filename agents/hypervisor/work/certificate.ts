@@ -29,13 +29,26 @@ const links: ReadonlyArray<[path: string, to: string]> = [
   ['ch/client-key.pem', 'server-key.pem']
 ]
 
+const certificatesIn = (pem: string): X509Certificate[] =>
+  (pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? ['']).map(one => new X509Certificate(one))
+
+/** By the signature: an authority that was made anew has the same name. */
+const issued = (by: X509Certificate, leaf: X509Certificate): boolean => leaf.checkIssued(by) && leaf.verify(by.publicKey)
+
+/** Each certificate is issued by the one after it, the last by one of the authorities, or is one itself. */
+const leadsTo = (chain: X509Certificate[], authorities: X509Certificate[]): boolean =>
+  chain.every((leaf, at) => {
+    const next = chain[at + 1]
+    if (next !== undefined) return issued(next, leaf)
+    return authorities.some(by => by.fingerprint256 === leaf.fingerprint256 || issued(by, leaf))
+  })
+
 /** Why the set is of no use; undefined when it is. */
 export function problemOf({ ca, cert, key }: TlsSecret, now: Date): string | undefined {
   try {
     const leaf = new X509Certificate(cert)
     if (!leaf.checkPrivateKey(createPrivateKey(key))) return 'the key is not that of the certificate'
-    if (!leaf.checkIssued(new X509Certificate(ca)) && !cert.slice(cert.indexOf('END CERTIFICATE')).includes('BEGIN CERTIFICATE'))
-      return 'the certificate was not issued by this CA'
+    if (!leadsTo(certificatesIn(cert), certificatesIn(ca))) return 'the certificate was not issued by this CA'
     if (leaf.validToDate < now) return `the certificate expired at ${leaf.validTo}`
     return undefined
   } catch (err) {

@@ -6,6 +6,8 @@ export interface Kept {
   epoch?: number
   /** No number of an event was above this one. */
   sequence?: number
+  /** Kernel dumps that were told, or were there before the first start. */
+  dumps?: readonly string[]
   update?: { version: string; bootId: string }
 }
 

@@ -1,6 +1,6 @@
 // The agent and its host, over a real dbus-daemon: units, shutdown, updates, certificates (NA-11, NA-16, NA-20…27). libvirt is its own test
 // driver in the real daemon; the API server is the real one.
-import { lstat, readFile, readlink, stat, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, readFile, readlink, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { connect as connectLibvirt, procedures } from 'node-libvirt'
@@ -27,6 +27,7 @@ const bus = await startBus(t)
 const sink = await broker(t)
 const root = await hostRoot(t)
 const name = `host-${api.namespace}`
+await mkdir(join(root, 'var/crash/old'), { recursive: true }) // of a crash before the agent came: no news
 const env = {
   NODE_NAME: name,
   KUBECONFIG: kubeconfig,
@@ -155,12 +156,15 @@ t.test('NA-25: after the boot the version is verified; in auto maintenance a dra
   await first.close()
   await writeFile(join(root, 'etc/os-release'), 'GARDENLINUX_VERSION=2.1\n')
   await writeFile(join(root, 'proc/sys/kernel/random/boot_id'), '99999999-2222-4333-8444-555555555555\n')
+  await mkdir(join(root, 'var/crash/202611170101'))
   const reboots = (await bus.state()).started.filter(unit => unit.endsWith('reboot.target')).length
   second = await agent(whole, env)
   const done = await eventually('the verdict', async () => {
     const found = await condition('OperatingSystemUpdate')
     return found?.message.includes('verified') && found
   })
+  const crash = await sink.seen('kernel.crashed')
+  t.match(crash.data, { host: name, bootId: /^99999999/, dumps: ['/var/crash/202611170101'] }, 'what the last boot ended by')
   t.match(done, { status: 'True', reason: 'Completed', message: '2.1 runs, verified after the reboot' })
   t.equal((await bus.state()).started.filter(unit => unit.endsWith('reboot.target')).length, reboots, 'no boot after the boot')
   const lines = await eventually('the history', async () => (await status())?.history)
