@@ -33,13 +33,15 @@ const pair = async (name: string) => {
 }
 
 type Answering = (command: string) => Promise<string>
+/** Packets that the bridge has passed, at each question. */
+type Counting = () => bigint
 
-async function start(t: Test, answering: Answering) {
+async function start(t: Test, answering: Answering, counting: Counting = () => 0n) {
   const seen = observed({ tables: tables([{ name: 'br-int' }]) })
   const health = healthOf(seen, { expectedBridges: ['br-int'] })
   const daemons: Daemons = {
     ask: (_daemon, command) => answering(command),
-    statistics: () => Promise.reject(new Error('not asked for here'))
+    statistics: async () => [[{ port: 1, rxPackets: counting() }]] as never // ports, the only statistics that endpoints ask for
   }
   const db = open({ remotes: ['unix:/nonexistent'], database: 'Open_vSwitch' })
   const clock = () => new Date()
@@ -124,6 +126,17 @@ for (const [failure, status, says] of failures) {
     t.match(await ask('POST', '/v1/trace', trace), { status, json: { error: says } })
   })
 }
+
+t.test('OV-61 every packet of a busy bridge cannot be sampled', async t => {
+  let packets = 0n
+  const { ask } = await start(
+    t,
+    async () => 'text',
+    () => (packets += 10_000_000n)
+  )
+  const refused = await ask('POST', '/v1/captures', { bridge: 'br-int', sampling: 1 })
+  t.match(refused, { status: 400, json: { error: /packets\/s: sampling 1 is refused/ } })
+})
 
 t.test('OV-20 what this version of the daemon does not have is not asked for', async t => {
   const asked: string[] = []

@@ -293,7 +293,7 @@ t.test('a port that OVN made, an internal or a patch port is never an orphan', a
   t.same(orphansOf(model, observed({})), [])
 })
 
-t.test('flows: wiped after two polls, and not by a slow decline', async t => {
+t.test('OV-47 flows: wiped after two polls, and not by a slow decline', async t => {
   const model = modelOf(tables([{ name: 'br-int' }], { 'ovn-remote': 'tcp:x' }))
   const faults = (counts: number[]) => {
     const flowTrend = counts.reduce<ReturnType<typeof trendOf> | undefined>((trend, count) => trendOf(trend, count), undefined)

@@ -8,11 +8,14 @@ import { Inbox, poll } from '../../../agents/ovs/inbox.ts'
 import { defaultTimings } from '../../../agents/ovs/issue-types.ts'
 import { Judge } from '../../../agents/ovs/judge.ts'
 import { nothingYet } from '../../../agents/ovs/observed.ts'
+import { Publisher } from '../../../agents/ovs/publish.ts'
 import { eventQueue } from '../../../agents/ovs/queue.ts'
 import { statisticsColumns, switchTables } from '../../../agents/ovs/tables.ts'
 import { toEvent } from '../../../agents/ovs/to-event.ts'
 import { readLookups } from '../../../agents/ovs/wire/lookups.ts'
 import { finding } from '../../../agents/ovs/finding.ts'
+import type { Status } from '../../../agents/ovs/to-status.ts'
+import type { Kube } from '../../../shared/kube/index.ts'
 import { createLog } from '../../../shared/runtime/log.ts'
 import { spool } from '../../../shared/runtime/spool.ts'
 import { eventually } from '../../servers/eventually.ts'
@@ -147,6 +150,35 @@ t.test(
     await events.closed
   }
 )
+
+t.test('OV-2, OV-52 written when something changed or at the heartbeat; a burst of five, then one a second', async t => {
+  const stop = new AbortController()
+  const written: Array<number | undefined> = []
+  const kube = {
+    find: async () => undefined,
+    apply: async () => ({}),
+    applyStatus: async (_kind: unknown, { status }: { status: Status }) => void written.push(status.issueCount)
+  } as unknown as Kube
+  const publisher = new Publisher({ kube, node: 'n1', namespace: 'x', log, signal: stop.signal, onWritten: () => {} })
+  const status = (issueCount: number, observedAt = 'a'): Status => ({ issueCount, observedAt }) as Status
+  const settled = (count: number) => eventually(`${count} writes`, async () => written.length === count)
+  const running = publisher.run()
+  publisher.offer(status(1), false)
+  await settled(1)
+  publisher.offer(status(1, 'b'), false) // only the time of it differs
+  publisher.offer(status(1, 'c'), true)
+  await settled(2)
+  const began = performance.now()
+  for (let count = 2; written.at(-1) !== 12; count = Math.min(count + 1, 12)) {
+    publisher.offer(status(count), false)
+    await new Promise(resolve => setTimeout(resolve, 5))
+  }
+  const seconds = (performance.now() - began) / 1000
+  t.ok(written.length <= 2 + 5 + Math.ceil(seconds), `${written.length} writes in ${seconds} s`)
+  t.equal(written.at(-1), 12, 'the newest is written')
+  stop.abort()
+  await running
+})
 
 t.test('OV-6, OV-7, OV-15 only what is needed is followed, and neither counters nor controllers', async t => {
   t.same(Object.keys(switchTables), ['Open_vSwitch', 'Bridge', 'Port', 'Interface', 'sFlow', 'Mirror'])

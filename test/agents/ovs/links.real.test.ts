@@ -1,6 +1,7 @@
 // OV-74: links, bonds and daemons of a real Open vSwitch with LACP against a third switch; a real API server.
 import t from 'tap'
 import { eventually } from '../../servers/eventually.ts'
+import { Event } from '../../../shared/kube/index.ts'
 import { kubernetes } from '../../servers/kubernetes.ts'
 import { startOvsLab } from '../../servers/ovs.ts'
 import { ovsNeeded } from '../../ovsdb-client/real.ts'
@@ -125,6 +126,12 @@ for (const [name, member, breaks, heals, reason, physical] of faults) {
       status.interfaces?.physical?.find(({ name }) => name === member),
       { status: physical }
     )
+    await eventually('OV-49 an Event of the OVSNode', async () => {
+      const { items } = await kube.list(Event, { namespace: api.namespace })
+      return items.some(
+        ({ reason, regarding, note }) => reason === 'BondMemberDown' && regarding?.name === 'n1' && note?.includes(member)
+      )
+    })
     lab.run(heals)
     const restored = await sink.next('bond-member.restored', `bond0/${member}`)
     t.equal(restored.data.detectedAt, lost.data.detectedAt, 'OV-30 a raise and its clear can be paired')

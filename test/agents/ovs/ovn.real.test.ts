@@ -70,7 +70,10 @@ const vsctl = (command: string) => lab.run(`ovs-vsctl --db=unix:$DIR/n1/db.sock 
 
 t.test('OVN as it is configured, and how far it has come', async t => {
   await healthy()
-  const status = await when('its flows', status => (status.flowStats?.totalFlows ?? 0) > 20)
+  const status = await when('OV-22 its flows, the same number by bridge and by table', ({ flowStats, bridges = [] }) => {
+    const total = flowStats?.totalFlows ?? 0
+    return total > 20 && total === bridges.reduce((sum, { flows = 0 }) => sum + flows, 0)
+  })
   t.match(status.ovnController, {
     connected: true,
     sbConnection: /^unix:/,

@@ -29,7 +29,7 @@ async function folder(t: Test): Promise<string> {
   return dir
 }
 
-t.test('unixctl: a reply in single bytes, an error without a result, and peers that misbehave', async t => {
+t.test('OV-18 unixctl: a reply in single bytes, an error without a result, and peers that misbehave', async t => {
   const dir = await folder(t)
   const reply = Buffer.from(JSON.stringify({ id: 0, result: 'a "brace" } and ünïcode', error: null }))
   let answer: (socket: Socket) => void = socket => {
