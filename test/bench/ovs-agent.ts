@@ -55,7 +55,9 @@ export async function run(report: Report): Promise<void> {
       OVN_RUN_DIR: folder,
       SPOOL_DIR: join(lab.dir, 'spool'),
       EXPECTED_BRIDGES: 'br-int,br-ex',
-      NODE_OPTIONS: '--max-semi-space-size=2 --max-old-space-size=96'
+      // as in knative/ovs-agent.yaml
+      NODE_OPTIONS: '--max-semi-space-size=1 --max-old-space-size=96',
+      MALLOC_ARENA_MAX: '1'
     })
     const figure = async (metric: string) => {
       const text = await (await fetch(`${url}/metrics`)).text()
