@@ -11,12 +11,15 @@ import type { Measure } from './metrics.ts'
 import { pass, type PassDeps } from './pass.ts'
 import { zoneOf } from './plan.ts'
 import type { Entry, Peer } from './seen.ts'
+import { olderCrd } from './older-crd.ts'
 import { newsOf, type News } from './tell.ts'
 
 export interface EngineDeps extends Omit<PassDeps, 'kube' | 'log'>, Pick<Platform, 'emit' | 'log'> {
   kube: Kube
   measure: Measure
   migrationNamespace: string
+  /** HV-4: whether the installed CRD knows Drover's own fields */
+  extended: boolean
 }
 
 export interface Engine extends Follower {
@@ -31,11 +34,13 @@ export function createEngine(deps: EngineDeps): Engine {
   const { kube, clock, log } = deps
   let listed: { atMs: number; all: Promise<Eviction[]> } | undefined
   const telling = new Set<Promise<unknown>>()
+  const older = deps.extended ? undefined : olderCrd()
+  const recall = (eviction: Eviction): Eviction => older?.recall(eviction) ?? eviction
 
   async function open(alsoSucceeded = false): Promise<readonly Eviction[]> {
     const nowMs = clock().getTime()
     if (!listed || nowMs - listed.atMs >= listAgeMs) {
-      const asked = { atMs: nowMs, all: kube.list(Eviction).then(({ items }) => items.filter(isWhole)) }
+      const asked = { atMs: nowMs, all: kube.list(Eviction).then(({ items }) => items.filter(isWhole).map(recall)) }
       listed = asked
       asked.all.catch(() => {
         if (listed === asked) listed = undefined
@@ -48,14 +53,15 @@ export function createEngine(deps: EngineDeps): Engine {
   }
 
   async function run(name: string): Promise<Followed> {
-    const eviction = await kube.find(Eviction, name)
-    if (!eviction || !isWhole(eviction)) return nothingToDo // EV-25: a deleted one starts nothing more
+    const live = await kube.find(Eviction, name)
+    if (!live || !isWhole(live)) return nothingToDo // EV-25: a deleted one starts nothing more
+    const eviction = recall(live)
     const peers = (await open()).filter(({ metadata }) => metadata.name !== name).map(peerOf)
     const { status, nextCheckMs } = await pass(eviction, peers, { ...deps, progress: await progressOf(eviction) })
     const same = isFinal(eviction) && status.verdict === eviction.status?.verdict
     if (same) return nothingToDo
     try {
-      await kube.applyStatus(Eviction, { metadata: { name }, status }, { live: eviction })
+      await kube.applyStatus(Eviction, { metadata: { name }, status: older?.keep(live, status) ?? status }, { live })
     } catch (err) {
       if (err instanceof KubeError && err.code === 'NotFound') return nothingToDo
       throw err

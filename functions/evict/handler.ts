@@ -66,8 +66,9 @@ export default defineFunction({
   async open({ kubeconfig, observe, hostForms, migrationNamespace, ...given }, platform): Promise<Deps> {
     const { clock, log, emit, metrics, onClose } = platform
     // after the port is open: half of a cold start is loading these
-    const [{ connect }, { openCloud }, { createListings }] = await Promise.all([
+    const [{ connect }, { isExtended }, { openCloud }, { createListings }] = await Promise.all([
       import('../../shared/kube/index.ts'),
+      import('../../shared/kube/extended.ts'),
       import('../../shared/openstack/connect.ts'),
       import('../../shared/openstack/listings.ts')
     ])
@@ -84,6 +85,7 @@ export default defineFunction({
       hostForms,
       observe,
       migrationNamespace,
+      extended: await isExtended(kube, log, metrics, 'evictions.kvm.cloud.sap'),
       clock,
       log,
       emit,

@@ -19,7 +19,13 @@ export async function settle(hypervisor: Hypervisor, deps: Deps): Promise<void> 
   const { name } = hypervisor.metadata
   const eviction = await kube.find(Eviction, name)
   const looked = await attempt(() => serviceOf(hypervisor, deps))
-  const seen: Seen = { hypervisor, eviction, service: looked.ok ? looked.value : undefined, takeover: deps.takeover }
+  const seen: Seen = {
+    hypervisor,
+    eviction,
+    service: looked.ok ? looked.value : undefined,
+    takeover: deps.takeover,
+    extended: deps.extended
+  }
   const step = decide(seen, clock().getTime())
   if (step.mode === '' && !eviction && isUnknown(hypervisor)) return
   const outcome = isObserved(hypervisor, deps) ? observed(seen, step) : await act(seen, step, looked, deps)

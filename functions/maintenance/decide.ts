@@ -2,6 +2,7 @@
 import type { ComputeService } from 'openstack-sdk-lite'
 import { findCondition } from '../../shared/kube/conditions.ts'
 import { disabledReason, mayEnable } from '../../shared/openstack/compute-service.ts'
+import { verdictOf } from '../../shared/openstack/eviction-verdict.ts'
 import type { Eviction } from '../../shared/schema/eviction.ts'
 import type { Hypervisor } from '../../shared/schema/hypervisor.ts'
 
@@ -19,6 +20,8 @@ export interface Seen {
   service: ComputeService | undefined
   /** HV-32: whether a disabling by others may be undone */
   takeover: boolean
+  /** HV-4: whether the installed CRDs know Drover's own fields */
+  extended: boolean
 }
 
 export type ServiceStep =
@@ -66,6 +69,8 @@ export function decide(seen: Seen, nowMs: number): Step {
   const sinceMs = before?.mode === mode && before.since ? Date.parse(before.since) : nowMs
   if (mode === '') return outOf(seen, sinceMs, nowMs)
   const appeared = appearedOn(hypervisor, eviction)
+  // without a token to begin it anew, another one is made
+  if (appeared && !seen.extended) return { mode, sinceMs, service: disable(seen, mode), eviction: { do: 'delete' }, appeared }
   const retryToken = appeared ? `${eviction?.status?.finishedAt ?? ''}/${appeared}` : eviction?.spec.retryToken
   return { mode, sinceMs, service: disable(seen, mode), eviction: { do: 'ensure', retryToken }, ...(appeared && { appeared }) }
 }
@@ -85,12 +90,12 @@ function disable({ hypervisor, service }: Seen, mode: Mode): ServiceStep {
 }
 
 /** HV-47: the Eviction is stopped, ends, goes; only then is the host enabled, and only if we or the operator before us disabled it (HV-32). */
-function outOf({ eviction, service, takeover }: Seen, sinceMs: number, nowMs: number): Step {
+function outOf({ eviction, service, takeover, extended }: Seen, sinceMs: number, nowMs: number): Step {
   const step = { mode: '' as const, sinceMs, service: { do: 'leave' as const } }
   if (eviction) {
-    const ended = eviction.status?.verdict !== undefined && eviction.status.verdict !== 'Incomplete'
-    const idle = eviction.status?.verdict === 'Incomplete' || eviction.status?.startedAt === undefined
-    if (ended || idle || nowMs - sinceMs >= cancelLimitMs)
+    // an older CRD knows no word to cancel it: to delete it is to let running moves end (EV-25)
+    const idle = verdictOf(eviction) !== undefined || eviction.status?.startedAt === undefined
+    if (idle || !extended || nowMs - sinceMs >= cancelLimitMs)
       return { ...step, eviction: { do: 'delete' }, waitingFor: 'the Eviction to be gone' }
     return { ...step, eviction: { do: 'cancel' }, waitingFor: 'the Eviction to end' }
   }
@@ -106,8 +111,8 @@ function outOf({ eviction, service, takeover }: Seen, sinceMs: number, nowMs: nu
 
 /** HV-46: the agent sees a domain on a host that was found empty. */
 function appearedOn({ status }: Hypervisor, eviction: Eviction | undefined): string | undefined {
-  if (eviction?.status?.verdict !== 'Succeeded' || (eviction.status.retryToken ?? '') !== (eviction.spec.retryToken ?? ''))
-    return undefined
+  if (!eviction || verdictOf(eviction) !== 'Succeeded') return undefined
+  if ((eviction.status?.retryToken ?? '') !== (eviction.spec.retryToken ?? '')) return undefined
   return status?.instances?.find(({ active }) => active)?.id
 }
 

@@ -1,5 +1,6 @@
 // What a host says of its maintenance. Pure.
 import { conditionSet, timestamp, type Verdict } from '../../shared/kube/conditions.ts'
+import { verdictOf } from '../../shared/openstack/eviction-verdict.ts'
 import { driftEntries, type Finding } from '../../shared/openstack/drift.ts'
 import type { Eviction } from '../../shared/schema/eviction.ts'
 import type { HypervisorCondition } from '../../shared/schema/hypervisor-conditions.ts'
@@ -95,7 +96,8 @@ function disabledVerdict(
 /** HV-45: False, and `evicted`, only of a host that was verified empty. */
 function evictingVerdict({ waitingFor, appeared }: Step, eviction: Eviction | undefined): Told[] {
   const type = 'Evicting'
-  const { verdict, progress, waitingFor: awaited } = eviction?.status ?? {}
+  const { progress, waitingFor: awaited } = eviction?.status ?? {}
+  const verdict = eviction && verdictOf(eviction)
   const running = (message: string): Told[] => [{ type, status: 'True', reason: 'Running', message }]
   if (waitingFor) return running(`Maintenance is over; waiting for ${waitingFor}.`)
   if (appeared) return running(`Server ${appeared} appeared on the drained host.`)

@@ -15,11 +15,17 @@ const crds: Kind<Crd> = {
 }
 
 /** HV-4: an older CRD refuses fields that it does not know, so that only the compatible ones may be written. */
-export async function isExtended(kube: Kube, log: Log, metrics?: Registry): Promise<boolean> {
-  const crd = await kube.find(crds, 'hypervisors.kvm.cloud.sap')
-  if (!crd) throw new Error('the CRD hypervisors.kvm.cloud.sap is not installed: kubectl apply -k crds/')
+export async function isExtended(
+  kube: Kube,
+  log: Log,
+  metrics?: Registry,
+  name: 'hypervisors.kvm.cloud.sap' | 'evictions.kvm.cloud.sap' = 'hypervisors.kvm.cloud.sap'
+): Promise<boolean> {
+  const crd = await kube.find(crds, name)
+  if (!crd) throw new Error(`the CRD ${name} is not installed: kubectl apply -k crds/`)
   const extended = crd.spec.versions.some(({ schema }) => 'phase' in schema.openAPIV3Schema.properties.status.properties)
   if (metrics) (await import('./metrics.ts')).extendedMetric(metrics, extended)
-  if (!extended) log.warn({}, 'the installed CRD lacks the fields that Drover adds: phase, history and drift are not shown')
+  if (!extended)
+    log.warn({ crd: name }, 'the installed CRD lacks the fields that Drover adds: phase, history and drift are not shown')
   return extended
 }
