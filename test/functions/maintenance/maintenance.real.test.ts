@@ -15,7 +15,7 @@ import { environmentOf } from '../host-life/life.ts'
 import { watchMoves } from '../evict/agents.ts'
 import { run } from '../host-life/platform.ts'
 
-t.setTimeout(240_000)
+t.setTimeout(600_000)
 const api = await ownKubernetes(t)
 const admin = await connect({ manager: 'test', kubeconfig: api.kubeconfig })
 t.teardown(() => admin.close())

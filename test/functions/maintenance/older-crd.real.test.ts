@@ -36,7 +36,7 @@ const compatible = {
   status: ['hypervisorServiceId', 'outstandingRamMb', 'outstandingInstances', 'conditions']
 }
 
-t.setTimeout(240_000)
+t.setTimeout(600_000)
 const api = await ownKubernetes(t)
 const admin = await connect({ manager: 'test', kubeconfig: api.kubeconfig })
 t.teardown(() => admin.close())

@@ -13,7 +13,7 @@ import { rightsOf } from '../../servers/rights.ts'
 import { environmentOf } from '../host-life/life.ts'
 import { run } from '../host-life/platform.ts'
 
-t.setTimeout(240_000)
+t.setTimeout(600_000)
 const namespace = 'monsoon3'
 const api = await ownKubernetes(t)
 const admin = await connect({ manager: 'test', kubeconfig: api.kubeconfig })
