@@ -90,9 +90,12 @@ export async function startAgent<C extends TObject>(
     async close() {
       ready('stopping')
       stop.abort()
-      await ended
-      server.closeAllConnections()
-      await new Promise(resolve => server.close(resolve))
+      try {
+        await ended
+      } finally {
+        server.closeAllConnections()
+        await new Promise(resolve => server.close(resolve))
+      }
     }
   }
 }
@@ -106,8 +109,12 @@ export async function agentMain<C extends TObject>(agent: Agent<C>): Promise<voi
       if (err) running.log.fatal({ err }, 'stopping')
       await running.close()
     })
-    await running.ended
-    grace.uninstall()
+    try {
+      await running.ended
+    } finally {
+      grace.uninstall()
+      await running.close() // an agent that cannot go on leaves no open port behind, which would keep the process
+    }
   } catch (err) {
     process.stderr.write(`${agent.name}: ${(err as Error).message}\n`)
     process.exitCode = 1
