@@ -195,10 +195,14 @@ t.test('HV-36, HV-39: a test server in ERROR; after the last attempt no more are
   await make('broken', { skipTests: false })
   while ((await conditionOf('broken', 'Onboarding'))?.reason !== 'Testing') await step(t, 'broken')
   fake.host('broken').alive = false // no valid host
-  for (let pass = 0; pass < 30 && (await conditionOf('broken', 'Onboarding'))?.reason !== 'Failed'; pass++) {
-    await step(t, 'broken')
-    await new Promise(resolve => setTimeout(resolve, 30)) // the fake needs its milliseconds to build and to delete
-  }
+  await eventually(
+    'the budget to be used up',
+    async () => {
+      await step(t, 'broken') // the fake needs its milliseconds to build and to delete
+      return (await conditionOf('broken', 'Onboarding'))?.reason === 'Failed'
+    },
+    120_000
+  )
   const { status } = await stored('broken')
   t.match(status?.onboarding, { attempts: 2, lastError: /No valid host/ })
   t.match(await conditionOf('broken', 'Onboarding'), { status: 'True', reason: 'Failed' })

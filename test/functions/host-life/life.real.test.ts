@@ -3,7 +3,7 @@ import { ownKubernetes } from '../../servers/kubernetes.ts'
 import { openstack } from '../../servers/openstack.ts'
 import { life } from './life.ts'
 
-t.setTimeout(300_000)
+t.setTimeout(900_000)
 void t.test('a host through its life, on the real Nova and Placement', async t =>
   life(t, await ownKubernetes(t), await openstack(t))
 )

@@ -78,7 +78,7 @@ export async function life(t: Test, api: ControlPlane, target: OpenStack): Promi
   const begun = Date.now()
   const mark = (text: string): void => t.comment(`${((Date.now() - begun) / 1000).toFixed(1).padStart(6)} s  ${text}`)
   const find = async (): Promise<Hypervisor | undefined> => admin.find(Hypervisor, host)
-  const reached = (what: string, is: (hypervisor: Hypervisor) => unknown, deadlineMs = 90_000): Promise<Hypervisor> =>
+  const reached = (what: string, is: (hypervisor: Hypervisor) => unknown, deadlineMs = 240_000): Promise<Hypervisor> =>
     eventually(
       what,
       async () => {
@@ -151,7 +151,7 @@ export async function life(t: Test, api: ControlPlane, target: OpenStack): Promi
   mark('maintenance: disabled with the reason')
   await reached('drained', hypervisor => condition(hypervisor, 'Evicting')?.status === 'False' && hypervisor.status?.evicted)
   await admin.patch(Hypervisor, { name: host }, { spec: { maintenance: '', maintenanceReason: '' } })
-  await eventually('the service to be enabled', async () => (await service())?.status === 'enabled', 150_000)
+  await eventually('the service to be enabled', async () => (await service())?.status === 'enabled', 240_000)
   await reached('cleared: enabled and Ready', hypervisor => condition(hypervisor, 'Ready')?.status === 'True')
 
   await admin.patch(Node, { name: host }, { status: { conditions: terminating } }, { subresource: 'status' })
@@ -163,7 +163,7 @@ export async function life(t: Test, api: ControlPlane, target: OpenStack): Promi
   mark('tainted: the agents are asked to go')
   await target.stopAgent(host)
   await reached('no agent pods', hypervisor => condition(hypervisor, 'AgentPodsEvicted')?.status === 'True')
-  await reached('Offboarded', hypervisor => condition(hypervisor, 'Offboarded')?.status === 'True', 120_000)
+  await reached('Offboarded', hypervisor => condition(hypervisor, 'Offboarded')?.status === 'True')
   t.same(await memberships(), [])
   t.same(await cloud.hypervisors.search(host), [], 'Nova knows it no more')
   t.equal(await cloud.resourceProviders.get(done.status?.hypervisorId ?? ''), undefined, 'nor does Placement')
