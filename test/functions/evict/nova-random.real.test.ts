@@ -17,7 +17,7 @@ import { isUnderWay, makeServers, patienceMs, wrongIn } from './nova.ts'
 import { randomOf } from './random.ts'
 import { options, quiet } from './world.ts'
 
-t.setTimeout(900_000)
+t.setTimeout(1_800_000)
 const target = await openstack(t)
 const cloud = await connect(target.options)
 t.teardown(() => cloud.close())

@@ -14,7 +14,7 @@ import { environmentOf } from '../host-life/life.ts'
 import { watchMoves } from './agents.ts'
 import { evictProcess, makeServers, patienceMs, reaches, wrongIn } from './nova.ts'
 
-t.setTimeout(900_000)
+t.setTimeout(1_800_000)
 const api = await kubernetes(t)
 const target = await openstack(t)
 const admin = await connect({ manager: 'test', kubeconfig: api.kubeconfig })
