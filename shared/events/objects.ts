@@ -56,7 +56,7 @@ const hypervisor = {
   ]
 }
 const eviction = { group: 'kvm.cloud.sap', kind: 'Eviction', reactedBy: ['evict', 'maintenance'] }
-const migration = { group: 'kvm.cloud.sap', kind: 'Migration', reactedBy: ['evict'] }
+const migration = { group: 'kvm.cloud.sap', kind: 'Migration', reactedBy: [] }
 const ovsNode = { group: 'ovs.c5c3.io', kind: 'OVSNode', reactedBy: ['hypervisor', 'ha'] }
 const machine = { group: 'vitistack.io', kind: 'Machine', reactedBy: ['machine'] }
 const network = { group: 'vitistack.io', kind: 'NetworkConfiguration', reactedBy: ['machine'] }
@@ -80,7 +80,7 @@ export const hypervisorDeleted = deleted(
   })
 )
 export const evictionChanged = changed(eviction)
-export const evictionDeleted = deleted(eviction, ObjectRef)
+export const evictionDeleted = deleted({ ...eviction, reactedBy: ['maintenance'] }, ObjectRef)
 export const migrationChanged = changed(migration)
 export const migrationDeleted = deleted(migration, ObjectRef)
 export const ovsNodeChanged = changed(ovsNode)

@@ -55,8 +55,9 @@ function storyOf(objects: DetailObjects, host: HostView, waiting: HostDetail['wa
     ready
       ? `${host.name} is ${host.word} since ${since(ready.lastTransitionTime, now)}. ${ready.message}`
       : `Nothing is known of ${host.name} yet.`,
-    maintenance?.since &&
-      `Maintenance (${maintenance.mode ?? ''}) was asked for ${since(maintenance.since, now)} ago${who}${maintenance.reason ? `: ${maintenance.reason}` : ''}.`,
+    maintenance?.mode &&
+      maintenance.since &&
+      `Maintenance (${maintenance.mode}) was asked for ${since(maintenance.since, now)} ago${who}${maintenance.reason ? `: ${maintenance.reason}` : ''}.`,
     host.drain && `Drain: ${host.drain.word}. ${host.drain.line}`,
     host.network.tone !== 'ok' && `Network: ${host.network.line}.`,
     ...waiting.map(({ who, what }) => `Waiting for ${what} (${who}).`),

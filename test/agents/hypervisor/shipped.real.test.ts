@@ -1,5 +1,6 @@
 // NA-29, NA-30: the agent as the DaemonSet runs it: a bundle, without capabilities, on a root that it cannot write to, and no listener on the node
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmod, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -55,16 +56,17 @@ t.test('the bundle works with no more than that', async t => {
   const file = await bundle(join(repo, 'agents/hypervisor/main.ts'), join(root, 'dist'))
   for (const folder of ['state', 'pki']) await mkdir(join(root, folder))
   await chmod(root, 0o755)
-  const options = Object.fromEntries(
+  const options: Record<string, string> = Object.fromEntries(
     container.env.flatMap(({ name, value }: { name: string; value?: string }) =>
       /^(?:NODE_OPTIONS|MALLOC_)/.test(name) ? [[name, value]] : []
     )
   )
-  // everything is read-only but the two folders; no capability, and no way to get one
+  // Everything is read-only but the two folders; no capability, and no way to get one. tap puts a hook of its own into NODE_OPTIONS, which
+  // writes on exit where nothing can be written.
   const script = `mount --bind $R/state $R/state && mount --bind $R/pki $R/pki && mount -o remount,bind,ro / && mount -o remount,bind,ro /tmp 2> /dev/null
-    exec setpriv --bounding-set=-all --inh-caps=-all --ambient-caps=-all --no-new-privs "$@"`
+    NODE_OPTIONS="$SHIPPED_OPTIONS" exec setpriv --bounding-set=-all --inh-caps=-all --ambient-caps=-all --no-new-privs "$@"`
   const child = spawn('unshare', ['--mount', '--propagation', 'private', 'sh', '-c', script, 'sh', process.execPath, file], {
-    env: { PATH: process.env['PATH'], R: root, ...env, ...options },
+    env: { PATH: process.env['PATH'], R: root, ...env, ...options, SHIPPED_OPTIONS: String(options['NODE_OPTIONS']) },
     stdio: ['ignore', 'pipe', 'pipe']
   })
   t.teardown(() => child.kill('SIGKILL'))
@@ -86,6 +88,9 @@ t.test('the bundle works with no more than that', async t => {
   )
   const state = await eventually('its state', async () => readFile(join(root, 'state/state.json'), 'utf8').catch(() => undefined))
   t.match(JSON.parse(state), { epoch: Number })
+  child.kill('SIGTERM')
+  const [code] = (await once(child, 'close')) as [number | null]
+  t.equal(code, 0, `asked to stop, it ends in good order; its last words:\n${lines.slice(-5).join('\n')}`)
 })
 
 t.test('NA-29: plain TCP is refused, unless it was asked for; then the warning stays', async t => {

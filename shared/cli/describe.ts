@@ -1,0 +1,47 @@
+// `drover describe HOST`: why it is as it is, what is awaited, since when.
+import { hostDetail } from '../view/detail.ts'
+import type { HostDetail } from '../view/types.ts'
+import { onCluster, type ClusterOptions } from './cluster.ts'
+import { readHost } from './fleet.ts'
+import { asData, say, table, toned, type Format } from './output.ts'
+
+interface Options extends ClusterOptions {
+  output: Format
+}
+
+export const describe = (host: string, options: Options): Promise<number> =>
+  onCluster('describe', options, async kube => {
+    const detail = hostDetail(await readHost(kube, host), new Date())
+    say(asData(options.output, detail) ?? inWords(detail))
+    return 0
+  })
+
+function inWords({ story, facts, conditions, drift, moves, bonds, bridges, timeline }: HostDetail): string {
+  const parts: Array<[title: string, lines: string[]]> = [
+    ['', story],
+    ['Facts', facts.map(([name, value]) => `${name}: ${value}`)],
+    [
+      'Conditions',
+      conditions.length === 0
+        ? []
+        : table(
+            ['', 'STATUS', 'SINCE', ''],
+            conditions.map(({ type, status, since, sentence, tone }) => [type, { text: status, tone }, since, sentence])
+          ).split('\n')
+    ],
+    [
+      'Moves',
+      moves.map(
+        ({ name, word, tone, line, percent }) =>
+          `${toned(tone, word)} ${name} ${line}${percent === undefined ? '' : ` ${percent} %`}`
+      )
+    ],
+    ['Network', [...bonds, ...bridges].map(({ name, tone, line }) => `${name}: ${toned(tone, line)}`)],
+    ['Drift', drift],
+    ['History', timeline.slice(0, 20).map(({ time, text }) => `${time}  ${text}`)]
+  ]
+  return parts
+    .filter(([, lines]) => lines.length > 0)
+    .map(([title, lines]) => (title === '' ? lines.join('\n') : `${title}\n${lines.map(line => `  ${line}`).join('\n')}`))
+    .join('\n\n')
+}

@@ -1,0 +1,48 @@
+// The fleet as the commands read it: once, from the cluster.
+import { KubeError, type Kube } from '../kube/index.ts'
+import { Eviction } from '../schema/eviction.ts'
+import { Hypervisor } from '../schema/hypervisor.ts'
+import type { Kind, KubeObject } from '../schema/kind.ts'
+import { Migration } from '../schema/migration.ts'
+import { OVSNode } from '../schema/ovs-node.ts'
+import { evictionOf } from '../view/drain.ts'
+import type { DetailObjects } from '../view/detail.ts'
+import type { HostObjects } from '../view/host.ts'
+import { Trouble } from './cluster.ts'
+
+/** What is not installed, or not for our eyes, is not shown. */
+async function listed<T extends KubeObject>(kube: Kube, kind: Kind<T>): Promise<T[]> {
+  try {
+    return (await kube.list(kind, {})).items
+  } catch (err) {
+    if (err instanceof KubeError && (err.code === 'NotFound' || err.code === 'Forbidden')) return []
+    throw err
+  }
+}
+
+export async function readHosts(kube: Kube): Promise<HostObjects[]> {
+  const [{ items }, evictions, ovsNodes] = await Promise.all([
+    kube.list(Hypervisor, {}),
+    listed(kube, Eviction),
+    listed(kube, OVSNode)
+  ])
+  return items.map(hypervisor => ({
+    hypervisor,
+    eviction: evictionOf(hypervisor.metadata.name, evictions),
+    ovsNode: ovsNodes.find(({ metadata }) => metadata.name === hypervisor.metadata.name)
+  }))
+}
+
+export async function readHost(kube: Kube, name: string): Promise<DetailObjects> {
+  const [hosts, migrations] = await Promise.all([readHosts(kube), listed(kube, Migration)])
+  const found = hosts.find(({ hypervisor }) => hypervisor.metadata.name === name)
+  if (!found) throw new Trouble(unknownHost(name, hosts))
+  return { ...found, migrations, happenings: [] }
+}
+
+function unknownHost(name: string, hosts: readonly HostObjects[]): string {
+  const names = hosts.map(({ hypervisor }) => hypervisor.metadata.name)
+  const near = names.filter(known => known.includes(name) || name.includes(known)).slice(0, 3)
+  const hint = near.length > 0 ? `did you mean ${near.join(', ')}?` : `\`drover get\` lists the ${names.length} there are`
+  return `there is no host ${name}; ${hint}`
+}
