@@ -47,8 +47,8 @@ export async function look(eviction: Eviction, peers: readonly Peer[], nowMs: nu
   const known = { eviction, hypervisor, peers, host, service, targets: targetsOf(service, services, eviction) }
   if (!hypervisor || !host) return { ...known, ...nothing }
 
-  const { servers, records, moved } = await inventory(eviction, host, nowMs, eyes)
-  const left = await departed(eviction, host, servers, records, moved, nowMs, cloud)
+  const { servers, records } = await inventory(eviction, host, cloud)
+  const left = await departed(eviction, host, servers, records, nowMs, cloud)
   const words = await wordsOf(eviction, host, servers, records, cloud)
   const nearlyDone = await nearlyDoneOf(eviction, host, records, cloud)
   const capacity = asksForRoom(eviction) ? await capacityOf(eviction, hypervisor, servers, eyes) : undefined
@@ -119,7 +119,6 @@ async function departed(
   host: string,
   servers: readonly Server[],
   records: readonly MoveRecord[],
-  moved: ReadonlyMap<string, Server | undefined>,
   nowMs: number,
   cloud: Cloud
 ): Promise<Map<string, Server | undefined>> {
@@ -133,9 +132,7 @@ async function departed(
       : records.filter(record => record.source === host && beganMs(record) >= sinceMs && !known.has(record.server))
   const open = instances.filter(({ state }) => !ended.has(state))
   const ids = new Set([...open.map(({ id }) => id), ...unheard.map(({ server }) => server)].filter(id => !here.has(id)))
-  return new Map(
-    await atMost(parallel, [...ids], async id => [id, moved.has(id) ? moved.get(id) : await whereabouts(id, cloud)] as const)
-  )
+  return new Map(await atMost(parallel, [...ids], async id => [id, await whereabouts(id, cloud)] as const))
 }
 
 /** Nova's own words on each failure that is not accounted for yet. */

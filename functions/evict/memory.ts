@@ -1,6 +1,5 @@
 // What a process may remember between passes. All of it can be lost at any time: it saves calls, it decides nothing that Nova does not also say.
 import { LRUCache } from 'lru-cache'
-import type { Server } from 'openstack-sdk-lite'
 import type { Progress } from './eta.ts'
 import { isMoving, isQueued, type MoveRecord } from './records.ts'
 
@@ -9,8 +8,6 @@ export interface Memory {
   groups: LRUCache<string, readonly string[]>
   /** EV-16: moves that Nova ran at a time from a host while others queued */
   novaLimit: Map<string, number>
-  /** the last list of a host, and which of its records had ended then; good for seconds */
-  lists: LRUCache<string, { atMs: number; servers: readonly Server[]; ended: ReadonlySet<number> }>
   /** EV-18: the fewest bytes that a move had left, and since when */
   lowest: LRUCache<string, { bytes: number; sinceMs: number }>
 }
@@ -18,7 +15,6 @@ export interface Memory {
 export const createMemory = (): Memory => ({
   groups: new LRUCache({ max: 5000 }),
   novaLimit: new Map(),
-  lists: new LRUCache({ max: 50 }),
   lowest: new LRUCache({ max: 5000 })
 })
 
