@@ -1,4 +1,5 @@
 import type { ComputeService } from 'openstack-sdk-lite'
+import { tellActions, type Action } from '../../shared/openstack/audit.ts'
 import { attempt, type Result } from '../../shared/openstack/failure.ts'
 import type { Finding } from '../../shared/openstack/drift.ts'
 import { namesOf, novaHost } from '../../shared/openstack/host.ts'
@@ -6,7 +7,7 @@ import { isObserved, whole, type HostDeps } from '../../shared/openstack/host-fu
 import { tellDrift } from '../../shared/openstack/tell-drift.ts'
 import { Eviction } from '../../shared/schema/eviction.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
-import { bootAnnotation, decide, emergencyAnnotation, isOurs, type Seen, type Step } from './decide.ts'
+import { bootAnnotation, decide, emergencyAnnotation, isOurs, manager, type Seen, type Step } from './decide.ts'
 import { reflect, type Outcome } from './reflect.ts'
 
 export interface Deps extends HostDeps {
@@ -34,6 +35,7 @@ export async function settle(hypervisor: Hypervisor, deps: Deps): Promise<void> 
   const status = { ...(!isObserved(hypervisor, deps) && own), ...(drift && { drift }) }
   await kube.applyStatus(Hypervisor, { metadata: { name }, status }, { live: hypervisor })
   await tellDrift(hypervisor, outcome.findings, deps)
+  await tellActions(hypervisor, manager, outcome.actions, deps)
 }
 
 /** Not in Nova yet, and never in maintenance: nothing is to be said of it. */
@@ -62,15 +64,15 @@ function observed({ service, eviction }: Seen, step: Step): Outcome {
         }
       ]
     : []
-  return { service, eviction, findings }
+  return { service, eviction, findings, actions: [] }
 }
 
 async function act(seen: Seen, step: Step, looked: Result<unknown>, deps: Deps): Promise<Outcome> {
   const changed = looked.ok
     ? await actOnService(seen, step, deps)
-    : { service: undefined, problem: looked.failure.words, findings: [] }
-  const eviction = await actOnEviction(seen, step, deps)
-  return { ...changed, eviction }
+    : { service: undefined, problem: looked.failure.words, findings: [], actions: [] }
+  const { eviction, actions } = await actOnEviction(seen, step, deps)
+  return { ...changed, eviction, actions: [...changed.actions, ...actions] }
 }
 
 async function actOnService(
@@ -78,37 +80,42 @@ async function actOnService(
   { service: step }: Step,
   { cloud, listings }: Deps
 ): Promise<Omit<Outcome, 'eviction'>> {
-  if (!service || step.do === 'leave') return { service, findings: [] }
+  if (!service || step.do === 'leave') return { service, findings: [], actions: [] }
   const finding = { kind: 'service' as const, name: 'nova-compute' }
   if (step.do === 'report')
-    return { service, findings: [{ ...finding, expected: 'enabled', actual: step.actual, action: 'reported' }] }
+    return { service, findings: [{ ...finding, expected: 'enabled', actual: step.actual, action: 'reported' }], actions: [] }
   const change =
     step.do === 'disable'
       ? { status: 'disabled' as const, disabledReason: step.reason }
       : { status: 'enabled' as const, ...(service.forcedDown && { forcedDown: false }) }
   const written = await attempt(() => cloud.services.update(service.id, change))
   listings.forget('services')
-  if (!written.ok) return { service, problem: written.failure.words, findings: [] }
+  if (!written.ok) return { service, problem: written.failure.words, findings: [], actions: [] }
   // it was as wanted when we last looked, so somebody else changed it
   const was = hypervisor.status?.conditions?.find(({ type }) => type === 'HypervisorDisabled')
   const undone = was?.status === (step.do === 'disable' ? 'True' : 'False')
   const findings: Finding[] = undone ? [{ ...finding, expected: change.status, actual: service.status, action: 'repaired' }] : []
-  return { service: written.value, findings }
+  const reason = step.do === 'disable' ? step.reason : 'the maintenance is over'
+  const done: Action = { kind: 'service nova-compute', from: service.status, to: change.status, reason }
+  return { service: written.value, findings, actions: [done] }
 }
 
 async function actOnEviction(
   { hypervisor, eviction }: Seen,
   { mode, eviction: step, appeared }: Step,
   { kube }: Deps
-): Promise<Eviction | undefined> {
+): Promise<Pick<Outcome, 'eviction' | 'actions'>> {
   const { name } = hypervisor.metadata
-  if (step.do === 'leave') return eviction
+  const acted = (from: string, to: string, reason: string): Action[] => [{ kind: `eviction ${name}`, from, to, reason }]
+  if (step.do === 'leave') return { eviction, actions: [] }
   if (step.do === 'delete') {
     await kube.delete(Eviction, { name, uid: eviction?.metadata.uid })
-    return undefined
+    return { eviction: undefined, actions: acted('over', 'deleted', 'the maintenance is over') }
   }
   if (step.do === 'cancel') {
-    return eviction?.spec.cancel === 'Abort' ? eviction : kube.patch(Eviction, { name }, { spec: { cancel: 'Abort' } })
+    if (eviction?.spec.cancel === 'Abort') return { eviction, actions: [] }
+    const cancelled = await kube.patch(Eviction, { name }, { spec: { cancel: 'Abort' } })
+    return { eviction: cancelled, actions: acted('running', 'cancelled', 'the maintenance is over') }
   }
   if (appeared) {
     const note = `Server ${appeared} appeared on the drained host; it is emptied again.`
@@ -121,7 +128,8 @@ async function actOnEviction(
   const urgent = boot?.[emergencyAnnotation] === 'true' ? emergency(boot[bootAnnotation]) : undefined
   const { maintenanceReason } = hypervisor.spec
   const reason = `maintenance=${mode}${maintenanceReason ? `: ${maintenanceReason}` : ''}`
-  return kube.apply(Eviction, evictionFor(hypervisor, reason, step.retryToken, urgent), { ...(live && { live }) })
+  const wanted = await kube.apply(Eviction, evictionFor(hypervisor, reason, step.retryToken, urgent), { ...(live && { live }) })
+  return { eviction: wanted, actions: eviction ? [] : acted('absent', 'asked for', reason) }
 }
 
 /** HV-44: named like the host, owned by it, with its labels and its wishes. */

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { shutdownCancelled, shutdownRequested } from '../../shared/events/libvirt.ts'
 import { evictionChanged, evictionDeleted } from '../../shared/events/objects.ts'
-import { hostFields, hostReactions, openHostDeps, whole } from '../../shared/openstack/host-function.ts'
+import { hostFields, hostReactions, onBehalfOf, openHostDeps, whole } from '../../shared/openstack/host-function.ts'
 import { defineFunction, on } from '../../shared/runtime/function.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import { drainForShutdown, settle, shutdownIsOff, type Deps } from './act.ts'
@@ -31,12 +31,16 @@ export default defineFunction({
     on(
       evictionChanged,
       { key: ({ data }) => data.name, changed: ['created', 'spec', 'conditions', 'status', 'deleting'] },
-      ({ data }, deps: Deps) => ofHost(data.name, deps)
+      ({ data }, deps: Deps, call) => ofHost(data.name, onBehalfOf(call, deps))
     ),
-    on(evictionDeleted, { key: ({ data }) => data.name }, ({ data }, deps: Deps) => ofHost(data.name, deps)),
-    on(shutdownRequested, { key: ({ data }) => data.host }, ({ data }, deps: Deps) =>
-      drainForShutdown(data.host, data.bootId, deps)
+    on(evictionDeleted, { key: ({ data }) => data.name }, ({ data }, deps: Deps, call) =>
+      ofHost(data.name, onBehalfOf(call, deps))
     ),
-    on(shutdownCancelled, { key: ({ data }) => data.host }, ({ data }, deps: Deps) => shutdownIsOff(data.host, deps))
+    on(shutdownRequested, { key: ({ data }) => data.host }, ({ data }, deps: Deps, call) =>
+      drainForShutdown(data.host, data.bootId, onBehalfOf(call, deps))
+    ),
+    on(shutdownCancelled, { key: ({ data }) => data.host }, ({ data }, deps: Deps, call) =>
+      shutdownIsOff(data.host, onBehalfOf(call, deps))
+    )
   ]
 })

@@ -1,11 +1,12 @@
 // What a host says of its maintenance. Pure.
 import { conditionSet, timestamp, type Verdict } from '../../shared/kube/conditions.ts'
+import { historyAfter, type Action } from '../../shared/openstack/audit.ts'
 import { verdictOf } from '../../shared/openstack/eviction-verdict.ts'
 import { driftEntries, type Finding } from '../../shared/openstack/drift.ts'
 import type { Eviction } from '../../shared/schema/eviction.ts'
 import type { HypervisorCondition } from '../../shared/schema/hypervisor-conditions.ts'
 import type { Hypervisor } from '../../shared/schema/hypervisor.ts'
-import type { Seen, Step } from './decide.ts'
+import { manager, type Seen, type Step } from './decide.ts'
 
 type Status = NonNullable<Hypervisor['status']>
 type Told = HypervisorCondition & { message: string }
@@ -17,12 +18,14 @@ export interface Outcome {
   /** why something could not be done */
   problem?: string
   findings: readonly Finding[]
+  /** what was changed, for the record (HV-67) */
+  actions: readonly Action[]
 }
 
 export function reflect(
   { hypervisor }: Seen,
   step: Step,
-  { service, eviction, problem, findings }: Outcome,
+  { service, eviction, problem, findings, actions }: Outcome,
   now: Date,
   extended: boolean
 ): Partial<Status> {
@@ -33,6 +36,7 @@ export function reflect(
   ]
   const evicted = mode !== '' && told.some(({ type, status }) => type === 'Evicting' && status === 'False')
   const drift = driftEntries(hypervisor.status?.drift, ['service'], findings, now)
+  const history = historyAfter(hypervisor.status?.history, manager, actions, now)
   return {
     evicted,
     conditions: conditionSet(hypervisor.status?.conditions, told, now, hypervisor.metadata.generation),
@@ -50,6 +54,7 @@ export function reflect(
           }
         })
       },
+      ...(history.length > 0 && { history }),
       ...(drift.length > 0 && { drift })
     })
   }

@@ -118,6 +118,17 @@ t.test('manual: disabled with the reason, drained, verified empty, then cleared:
   )
   t.equal(await admin.find(Eviction, 'hv1'), undefined)
   t.match((await stored('hv1')).status, { evicted: false, maintenance: { mode: '' } })
+  const record = await eventually('the record of all four acts', async () => {
+    const lines = (await stored('hv1')).status?.history?.filter(({ actor }) => actor === 'drover-maintenance') ?? []
+    return lines.length >= 4 && lines.map(({ kind, from, to }) => `${kind}: ${from} → ${to}`)
+  })
+  for (const act of [
+    'service nova-compute: enabled → disabled',
+    'eviction hv1: absent → asked for',
+    'eviction hv1: over → deleted',
+    'service nova-compute: disabled → enabled'
+  ])
+    t.ok(record.includes(act), `HV-67: ${act}`)
 })
 
 t.test('HV-45: servers that cannot move keep the host from being called evicted; HV-29: a dotted name', async t => {
