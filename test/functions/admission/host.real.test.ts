@@ -181,3 +181,18 @@ t.test('HV-12: who set maintenance, and when, is stamped and cannot be forged', 
   })
   t.same(born.body.metadata.annotations ?? {}, {}, 'a stamp without maintenance is none')
 })
+
+t.test('deletion, and the removal of a finalizer, always pass', async t => {
+  const held = { finalizers: ['test.drover/hold'] }
+  await create(hosts, { ...hostKind, metadata: { name: 'leaving', ...held }, spec: { maintenance: 'termination' } })
+  await create(evictions, {
+    ...evictionKind,
+    metadata: { name: 'leaving', ...held },
+    spec: { hypervisor: 'leaving', reason: 'test' }
+  })
+  for (const path of [`${hosts}/leaving`, `${evictions}/leaving`]) {
+    t.equal((await request(api, 'DELETE', path, undefined, jane)).status, 200, path)
+    t.equal((await request(api, 'PATCH', path, { metadata: { finalizers: null } }, { ...jane, ...merged })).status, 200, path)
+    t.equal((await request(api, 'GET', path)).status, 404)
+  }
+})
