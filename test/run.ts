@@ -47,12 +47,6 @@ async function runTests(files: string[], env: Record<string, string>): Promise<{
   return { passed: count.passed, failed: code === 0 ? count.failed : Math.max(count.failed, 1) }
 }
 
-/** So that no long one is left running alone at the end. */
-const slowestFirst = (files: string[]): string[] => {
-  const isReal = (file: string) => Number(file.endsWith('.real.test.ts'))
-  return files.toSorted((a, b) => isReal(b) - isReal(a) || a.localeCompare(b))
-}
-
 const chosen = process.argv.slice(2)
 const all = await Array.fromAsync(glob(chosen.length > 0 ? chosen : 'test/**/*.test.ts', { cwd: root }))
 const real = all.filter(file => file.endsWith('.real.test.ts'))
@@ -73,7 +67,7 @@ try {
   }
   const files = all.filter(file => !needs.get(file)?.some(name => missing.has(name)))
   const env = Object.assign({}, ...shared.map(({ env }) => env)) as Record<string, string>
-  if (files.length > 0) tests = await runTests(slowestFirst(files), env)
+  if (files.length > 0) tests = await runTests(files.sort(), env)
 } finally {
   for (const { stop } of shared) await stop()
 }
