@@ -87,17 +87,29 @@ for (const CI of ['true', 'false']) {
   })
 }
 
+/** The process of the held test; undefined when the runner ended before it was there. */
+async function holding(child: ReturnType<typeof runner>): Promise<number | undefined> {
+  for await (const line of createInterface(child.stderr)) {
+    const [, pid] = /^held by (\d+)$/.exec(line) ?? []
+    if (pid !== undefined) return Number(pid)
+  }
+  return undefined
+}
+
 t.test('nothing goes on when the runner is killed -9', async t => {
-  const child = runner(['test/runner/hold.ts'], {})
-  t.teardown(() => child.kill('SIGKILL'))
-  let held: number | undefined
-  createInterface(child.stderr).on('line', line => {
-    held ??= Number(/^held by (\d+)$/.exec(line)?.[1] ?? 0) || undefined
-  })
-  const pid = await eventually('the test', async () => held, 60_000)
-  t.ok(existsSync(`/proc/${pid}`))
-  child.kill('SIGKILL')
-  await eventually('its end', async () => !existsSync(`/proc/${pid}`))
+  // Two taps in one tree clear the same folder: the inner one may stumble over what the outer one writes there, and is then begun again.
+  for (let tries = 1; tries <= 5; tries++) {
+    const child = runner(['test/runner/hold.ts'], {})
+    t.teardown(() => child.kill('SIGKILL'))
+    child.stdout.resume()
+    const pid = await holding(child)
+    if (pid === undefined) continue
+    t.ok(existsSync(`/proc/${pid}`))
+    child.kill('SIGKILL')
+    await eventually('its end', async () => !existsSync(`/proc/${pid}`))
+    return
+  }
+  t.fail('the runner never came to its test')
 })
 
 const text = async (stream: NodeJS.ReadableStream) =>
