@@ -14,9 +14,17 @@ interface Line {
   ms?: number
   reason?: string
   err?: { message: string }
+  /** What a function did to the outside world (HV-67). */
+  host?: string
+  action?: string
+  before?: string
+  after?: string
 }
 
 const short = (type: string): string => type.replace(/^(?:[a-z0-9]+\.)+(?=[a-z0-9-]+\.[a-z]+\.v\d+$)/, '').replace(/\.v\d+$/, '')
+
+const actOf = ({ host, action, before, after }: Pick<Line, 'host' | 'action' | 'before' | 'after'>): string | undefined =>
+  action && `${host}: ${action} ${before === undefined ? '' : `${before} → `}${after}`
 
 /** One log line for people: when, who, what, with what outcome, how long. */
 export function readable(json: string): string {
@@ -32,9 +40,11 @@ export function readable(json: string): string {
     outcome,
     ms,
     reason,
-    err
+    err,
+    ...act
   } = JSON.parse(json) as Line
-  const what = type === undefined ? msg : [short(type), subject].filter(Boolean).join(' ')
+  const what =
+    outcome !== undefined && type !== undefined ? [short(type), subject].filter(Boolean).join(' ') : (actOf(act) ?? msg)
   const duration = ms === undefined ? undefined : `${ms.toFixed(ms < 10 ? 1 : 0)} ms`
   const why =
     level === 'warn' || level === 'error' || (typeof level === 'number' && level >= 40) ? (reason ?? err?.message) : undefined
@@ -50,12 +60,12 @@ export function readable(json: string): string {
     .join('  ')
 }
 
-/** Where the logs of everything in the process go: as they are for machines, or a readable line each. Ignored events are not worth a line to a person. */
+/** Where the logs of everything in the process go: as they are for machines, or a readable line each. Ignored events and single calls are not worth a line to a person. */
 export function logLines(format: 'json' | 'text', write: (text: string) => void): DestinationStream {
   return {
     write(line) {
       if (format === 'json') write(line)
-      else if (!line.includes('"outcome":"ignored"')) write(`${readable(line)}\n`)
+      else if (!/"outcome":"ignored"|"msg":"asked OpenStack"/.test(line)) write(`${readable(line)}\n`)
     }
   }
 }
