@@ -34,7 +34,7 @@ async function answer<Deps>(route: Route<Deps>, deps: () => Promise<Deps>, log: 
     })
     await route(request, response, opened, {
       log,
-      // Made when asked for: only streams do, and it costs more than all else here.
+      // Made when asked for: only streams do.
       get signal() {
         return untilOver(response, stopping)
       }
