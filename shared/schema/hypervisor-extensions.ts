@@ -1,5 +1,5 @@
 // Drover's own status fields: all optional, without defaults (HV-3).
-import { dateTime, flag, int32, int64, list, listMap, object, text, word } from './vocabulary.ts'
+import { dateTime, flag, int32, int64, list, listMap, mapOf, object, text, word } from './vocabulary.ts'
 
 const test = object(
   'One test',
@@ -40,6 +40,63 @@ const gate = object(
   { required: ['name', 'verdict'] }
 )
 
+const incident = object(
+  'One server that was reported as failed',
+  {
+    server: text('UUID of the server'),
+    name: text('Name of the domain'),
+    kind: text('What was reported, as crashed'),
+    state: word('How far it is', [
+      'Checking',
+      'Paused',
+      'Restarting',
+      'Proving',
+      'Moving',
+      'Recovered',
+      'Reported',
+      'Blocked',
+      'Closed'
+    ]),
+    decisionId: text('Its id; the same report always gives the same'),
+    event: text('The event, as stopped/failed'),
+    eventAt: dateTime('When the host saw it'),
+    noticedAt: dateTime('When it was first heard here'),
+    count: int32('Reports that belong to it', { minimum: 1 }),
+    storage: text('Where the failed disk is, as far as its path tells'),
+    trace: text('Trace of the first report (W3C traceparent)'),
+    plan: object('What the policy said when it was decided; later changes of the policy do not alter it', {
+      restarts: int32('Restarts allowed', { minimum: 0 }),
+      windowSeconds: int32('… within this time', { minimum: 0 }),
+      waitsSeconds: list('Waits before each', int32('Seconds', { minimum: 0 })),
+      provenSeconds: int32('How long it must run to count as recovered', { minimum: 0 }),
+      restartSeconds: int32('How long one restart may take', { minimum: 0 }),
+      move: flag('Whether it is moved once when restarts do not help')
+    }),
+    attempts: list(
+      'What was tried',
+      object(
+        'One try',
+        {
+          action: word('What', ['restart', 'move', 'start', 'confirm']),
+          at: dateTime('When it was decided'),
+          request: text("Nova's request id"),
+          outcome: text('How it went')
+        },
+        { required: ['action', 'at'] }
+      ),
+      { maxItems: 20 }
+    ),
+    since: dateTime('Since when it is in this state'),
+    nextCheckAt: dateTime('When it is looked at again'),
+    waitingFor: text('What is awaited'),
+    rule: text('The rule that matched'),
+    reason: text('Why, in plain words'),
+    passedOver: list('Rules that did not match', text('One rule')),
+    inputs: mapOf('What it was decided from', text('Value'))
+  },
+  { required: ['server', 'kind', 'state', 'decisionId'] }
+)
+
 const ha = object('Failure detection and rescue', {
   mode: text('Who is in charge of high availability'),
   state: text('Verdict on the host'),
@@ -78,10 +135,22 @@ const ha = object('Failure detection and rescue', {
     'Faults seen',
     object(
       'One kind of fault',
-      { kind: text('Kind'), count: int32('How often', { minimum: 0 }), since: dateTime('Since when') },
+      {
+        kind: text('Kind'),
+        object: text('What it is about, as the name of a bond'),
+        count: int32('How often', { minimum: 0 }),
+        since: dateTime('Since when'),
+        lastSeen: dateTime('When it was last seen'),
+        times: list('When it was seen, the newest last', dateTime('Time'), { maxItems: 20 }),
+        effect: word('What it asks for now', ['alert', 'disable', 'drain']),
+        dueAt: dateTime('From when on scheduling is disabled for it'),
+        message: text('What it means, in plain words')
+      },
       { required: ['kind'] }
     )
   ),
+  incidents: listMap('Servers that were reported as failed, until each has its end', incident, ['server'], { maxItems: 500 }),
+  nextCheckAt: dateTime('When time alone may move something on'),
   flap: object('How often the host failed', {
     count24h: int32('Failures in 24 hours', { minimum: 0 }),
     holdUntil: dateTime('Not before this time')
@@ -93,8 +162,14 @@ const ha = object('Failure detection and rescue', {
       'One decision',
       {
         decisionId: text('Its id'),
+        kind: text('What it was about, as crashed or BondLost'),
+        server: text('The server, if it was about one'),
         state: text('How it ended'),
-        reason: text('Why'),
+        action: text('What was done'),
+        rule: text('The rule that matched'),
+        reason: text('Why, in plain words'),
+        passedOver: list('Rules that were asked before and did not match, in plain words', text('One rule')),
+        inputs: mapOf('What it was decided from', text('Value')),
         startedAt: dateTime('Start'),
         finishedAt: dateTime('End')
       },
