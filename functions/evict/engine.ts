@@ -57,7 +57,7 @@ export function createEngine(deps: EngineDeps): Engine {
     if (!live || !isWhole(live)) return nothingToDo // EV-25: a deleted one starts nothing more
     const eviction = recall(live)
     const peers = (await open()).filter(({ metadata }) => metadata.name !== name).map(peerOf)
-    const { status, nextCheckMs } = await pass(eviction, peers, { ...deps, progress: await progressOf(eviction) })
+    const { status, nextCheckMs, reserve } = await pass(eviction, peers, { ...deps, progress: await progressOf(eviction) })
     const same = isFinal(eviction) && status.verdict === eviction.status?.verdict
     if (same) return nothingToDo
     try {
@@ -70,7 +70,7 @@ export function createEngine(deps: EngineDeps): Engine {
     deps.measure(eviction.spec.hypervisor, eviction.status, status, clock())
     tellAll(eviction, newsOf(eviction, status))
     const moving = new Set((status.instances ?? []).filter(({ state }) => inFlight.has(state)).map(({ id }) => id))
-    return { moving, nextCheckMs: status.verdict === undefined ? nextCheckMs : undefined }
+    return { moving, nextCheckMs: status.verdict === undefined ? nextCheckMs : undefined, reserve }
   }
 
   /** The status is the record; who listens must not hold up a drain. */
@@ -107,7 +107,7 @@ export function createEngine(deps: EngineDeps): Engine {
   }
 }
 
-const nothingToDo: Followed = { moving: new Set(), nextCheckMs: undefined }
+const nothingToDo: Followed = { moving: new Set(), nextCheckMs: undefined, reserve: 0 }
 
 /** The CRD in use takes an object without a spec; there is nothing to empty then. */
 const isWhole = ({ spec }: Eviction): boolean => Boolean(spec?.hypervisor)

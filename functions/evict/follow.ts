@@ -15,6 +15,8 @@ export interface Followed {
   moving: ReadonlySet<string>
   /** when it is worth looking again */
   nextCheckMs: number | undefined
+  /** moves that wait in Nova's own queue: as many lanes are filled again without us (EV-16) */
+  reserve: number
 }
 
 export interface FollowOptions {
@@ -25,8 +27,10 @@ export interface FollowOptions {
 }
 
 const rereadsMs = [250, 500, 1000, 2000, 4000]
-/** Moves that end one after the other share a pass: each costs lists, and the reserve keeps the lanes busy meanwhile (EV-16). */
+/** Moves that end one after the other share a pass: each costs two lists. */
 const spacingMs = 600
+/** No lane is idle while the reserve lasts: what was heard is then only news for the status. */
+const unhurriedMs = 1200
 
 interface Track {
   running: boolean
@@ -39,9 +43,17 @@ interface Track {
   urgent: boolean
 }
 
+/** The last pass over an Eviction, as far as it says how soon the next is wanted. */
+interface Last {
+  begunMs: number
+  reserve: number
+  /** servers whose end was told since */
+  heard: Set<string>
+}
+
 export function createFollower({ run, log, longestMs = 9000 }: FollowOptions): Follower {
   const tracks = new Map<string, Track>()
-  const begunMs = new LRUCache<string, number>({ max: 1000 })
+  const lasts = new LRUCache<string, Last>({ max: 1000 })
   const running = new Set<Promise<void>>()
   let closed = false
 
@@ -75,7 +87,7 @@ export function createFollower({ run, log, longestMs = 9000 }: FollowOptions): F
     track.waiting = undefined
     track.urgent = false
     track.running = true
-    begunMs.set(name, performance.now())
+    lasts.set(name, { begunMs: performance.now(), reserve: 0, heard: new Set() })
     stopTimer(track)
     const done = once(name, track).then(waiting.resolve, waiting.reject)
     running.add(done)
@@ -88,7 +100,9 @@ export function createFollower({ run, log, longestMs = 9000 }: FollowOptions): F
   }
 
   async function once(name: string, track: Track): Promise<void> {
-    const { moving, nextCheckMs } = await run(name)
+    const { moving, nextCheckMs, reserve } = await run(name)
+    const last = lasts.get(name)
+    if (last) last.reserve = reserve
     const waits = nextCheckMs === undefined || nextCheckMs > longestMs ? [] : [nextCheckMs]
     for (const [server, asked] of track.hints) {
       const wait = moving.has(server) ? rereadsMs[asked] : undefined
@@ -113,6 +127,14 @@ export function createFollower({ run, log, longestMs = 9000 }: FollowOptions): F
     }, ms)
   }
 
+  /** Nova learns of it a little later than the agent, and events come in bursts. */
+  function soon(name: string, server: string): number {
+    const { begunMs, reserve, heard } = lasts.get(name) ?? { begunMs: 0, reserve: 0, heard: new Set() }
+    heard.add(server)
+    const restMs = begunMs + (heard.size > reserve ? spacingMs : unhurriedMs) - performance.now()
+    return Math.max(rereadsMs[0] ?? 0, restMs)
+  }
+
   function stopTimer(track: Track): void {
     clearTimeout(track.timer)
     track.timer = undefined
@@ -125,8 +147,7 @@ export function createFollower({ run, log, longestMs = 9000 }: FollowOptions): F
       const track = trackOf(name)
       track.hints.set(server, 1)
       track.waiting ??= Promise.withResolvers<void>()
-      // Nova learns of it a little later than the agent, and events come in bursts
-      later(name, track, Math.max(rereadsMs[0] ?? 0, (begunMs.get(name) ?? 0) + spacingMs - performance.now()))
+      later(name, track, soon(name, server))
       return track.waiting.promise
     },
     async close() {

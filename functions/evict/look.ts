@@ -113,7 +113,7 @@ function targetsOf(service: ComputeService | undefined, services: readonly Compu
     .toSorted()
 }
 
-/** Servers that were here, or that left while nobody looked: each is asked where it is (EV-19). */
+/** Servers that were here, or that left while nobody looked: where each is now (EV-19). */
 async function departed(
   eviction: Eviction,
   host: string,
@@ -132,7 +132,9 @@ async function departed(
       : records.filter(record => record.source === host && beganMs(record) >= sinceMs && !known.has(record.server))
   const open = instances.filter(({ state }) => !ended.has(state))
   const ids = new Set([...open.map(({ id }) => id), ...unheard.map(({ server }) => server)].filter(id => !here.has(id)))
-  return new Map(await atMost(parallel, [...ids], async id => [id, await whereabouts(id, cloud)] as const))
+  const moves = byServer(records)
+  const wanted = [...ids].map(id => ({ id, target: departure(moves.get(id) ?? [], host)?.target ?? undefined }))
+  return whereabouts(wanted, cloud)
 }
 
 /** Nova's own words on each failure that is not accounted for yet. */

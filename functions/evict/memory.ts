@@ -1,13 +1,15 @@
 // What a process may remember between passes. All of it can be lost at any time: it saves calls, it decides nothing that Nova does not also say.
 import { LRUCache } from 'lru-cache'
 import type { Progress } from './eta.ts'
-import { isMoving, isQueued, type MoveRecord } from './records.ts'
+import { isAccepted, isMoving, isQueued, type MoveRecord } from './records.ts'
 
 export interface Memory {
   /** server groups never change; Nova shows them for single servers only */
   groups: LRUCache<string, readonly string[]>
   /** EV-16: moves that Nova ran at a time from a host while others queued */
   novaLimit: Map<string, number>
+  /** hosts where a look soon after the first moves has told whether Nova queues them */
+  askedLimit: Set<string>
   /** EV-18: the fewest bytes that a move had left, and since when */
   lowest: LRUCache<string, { bytes: number; sinceMs: number }>
 }
@@ -15,16 +17,17 @@ export interface Memory {
 export const createMemory = (): Memory => ({
   groups: new LRUCache({ max: 5000 }),
   novaLimit: new Map(),
+  askedLimit: new Set(),
   lowest: new LRUCache({ max: 5000 })
 })
 
 export function learnLimit({ novaLimit }: Memory, host: string, records: readonly MoveRecord[]): number | undefined {
   const moving = records.filter(record => record.source === host && record.type === 'live-migration' && isMoving(record))
   const queued = moving.filter(isQueued).length
-  const running = moving.length - queued
+  const running = moving.length - queued - moving.filter(isAccepted).length
   const known = novaLimit.get(host)
   if (queued > 0 && running > 0) novaLimit.set(host, running)
-  else if (known !== undefined && running > known) novaLimit.delete(host) // it was raised
+  else if (known !== undefined && running > known) novaLimit.set(host, running) // it was raised, or one was just between two lanes
   return novaLimit.get(host)
 }
 

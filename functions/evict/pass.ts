@@ -22,10 +22,13 @@ export interface Passed {
   status: Status
   /** when it is worth looking again, if no event comes before */
   nextCheckMs: number
+  /** moves that Nova keeps in its own queue (EV-16) */
+  reserve: number
   step?: Step
 }
 
 const outageMs = 15_000
+const learnMs = 1000
 const nothing: Answers = { started: new Map(), called: new Map() }
 
 export async function pass(eviction: Eviction, peers: readonly Peer[], deps: PassDeps): Promise<Passed> {
@@ -46,10 +49,22 @@ export async function pass(eviction: Eviction, peers: readonly Peer[], deps: Pas
   const status = reflect(seen, step, answers, deps.clock(), deps.progress)
   const told =
     deps.observe && step.verdict === undefined ? { ...status, waitingFor: `observe mode: would ${wish(step)}` } : status
-  return { status: told, nextCheckMs: started(answers) ? Math.min(step.nextCheckMs, outageMs) : step.nextCheckMs, step }
+  const started = [...answers.started.values()].filter(({ ok }) => ok).length
+  const underWay = step.moving.length + started
+  return {
+    status: told,
+    nextCheckMs: started > 0 ? Math.min(step.nextCheckMs, afterStartMs(seen, underWay, deps)) : step.nextCheckMs,
+    reserve: Math.max(0, underWay - (seen.novaLimit ?? underWay)),
+    step
+  }
 }
 
-const started = ({ started }: Answers): boolean => [...started.values()].some(({ ok }) => ok)
+/** EV-16: whether Nova queues shows only before the first of them ends; looked at once for a host. */
+function afterStartMs({ host = '', novaLimit }: Seen, underWay: number, { memory }: PassDeps): number {
+  if (novaLimit !== undefined || underWay < 2 || memory.askedLimit.has(host)) return outageMs
+  memory.askedLimit.add(host)
+  return learnMs
+}
 
 function wish({ calls, starts, free }: Step): string {
   const moves = starts.slice(0, free).map(({ server, how }) => `${how} ${server}`)
@@ -77,7 +92,7 @@ function outage(eviction: Eviction, err: OpenStackError, { clock, log }: PassDep
     waitingFor: `OpenStack: ${words}`,
     nextCheckAt: timestamp(new Date(now.getTime() + outageMs))
   }
-  return { status, nextCheckMs: outageMs }
+  return { status, nextCheckMs: outageMs, reserve: 0 }
 }
 
 const ours = new Set([

@@ -16,6 +16,8 @@ export const canAbort = ({ status, type }: MoveRecord): boolean => type === 'liv
 /** A move that takes up a lane: not one that only awaits its confirmation. */
 export const isMoving = (record: MoveRecord): boolean =>
   isOpen(record) && record.status !== 'finished' && record.status !== 'confirming'
+/** Not at the host yet: the scheduler has it. */
+export const isAccepted = ({ status }: MoveRecord): boolean => status === 'accepted'
 /** Behind Nova's own limit for the host (EV-16). */
 export const isQueued = ({ status }: MoveRecord): boolean => status === 'queued'
 
