@@ -24,13 +24,13 @@ export interface FollowOptions {
   log: Pick<Logger, 'warn'>
   /** waits longer than this are left to the tick */
   longestMs?: number
+  /** how long an end may go unlooked at while Nova's own queue keeps the lanes busy */
+  unhurriedMs?: number
 }
 
 const rereadsMs = [250, 500, 1000, 2000, 4000]
 /** Moves that end one after the other share a pass: each costs two lists. */
 const spacingMs = 600
-/** No lane is idle while the reserve lasts: what was heard is then only news for the status. */
-const unhurriedMs = 1200
 
 interface Track {
   running: boolean
@@ -51,7 +51,7 @@ interface Last {
   heard: Set<string>
 }
 
-export function createFollower({ run, log, longestMs = 9000 }: FollowOptions): Follower {
+export function createFollower({ run, log, longestMs = 9000, unhurriedMs = 1200 }: FollowOptions): Follower {
   const tracks = new Map<string, Track>()
   const lasts = new LRUCache<string, Last>({ max: 1000 })
   const running = new Set<Promise<void>>()
@@ -131,6 +131,7 @@ export function createFollower({ run, log, longestMs = 9000 }: FollowOptions): F
   function soon(name: string, server: string): number {
     const { begunMs, reserve, heard } = lasts.get(name) ?? { begunMs: 0, reserve: 0, heard: new Set() }
     heard.add(server)
+    // no lane is idle while the reserve lasts: what was heard is then only news for the status
     const restMs = begunMs + (heard.size > reserve ? spacingMs : unhurriedMs) - performance.now()
     return Math.max(rereadsMs[0] ?? 0, restMs)
   }
