@@ -2,15 +2,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Type } from 'typebox'
 import { defineFunction, type Call } from '../../shared/runtime/function.ts'
 import { importMapHash, loadAssets, type Asset } from './assets.ts'
-import { watchFleet, type Fleet } from './fleet.ts'
+import type { Fleet } from '../../shared/view/watch-fleet.ts'
+import { askSimulator } from './sim.ts'
 
 const config = Type.Object({
   kubeconfig: Type.Optional(Type.String({ description: 'path of a kubeconfig; left out inside a cluster' })),
-  title: Type.String({ default: 'fleet', description: 'name of this installation, shown in the page' })
+  title: Type.String({ default: 'fleet', description: 'name of this installation, shown in the page' }),
+  simFile: Type.Optional(Type.String({ description: 'where the simulated fleet of npm start answers; never set in a cluster' }))
 })
 
 interface Deps {
   fleet: Fleet
+  simFile: string | undefined
   assets: ReadonlyMap<string, Asset>
 }
 
@@ -68,19 +71,31 @@ function host(request: IncomingMessage, response: ServerResponse, { fleet }: Dep
   json(response, found ? 200 : 404, found ?? { message: `there is no host ${name}` })
 }
 
+const networks = (_request: IncomingMessage, response: ServerResponse, { fleet }: Deps): void =>
+  json(response, 200, fleet.networks())
+
+async function simulator(request: IncomingMessage, response: ServerResponse, { simFile }: Deps): Promise<void> {
+  const { status, body } = await askSimulator(simFile, request, pathOf(request)?.slice('/api/sim'.length) ?? '')
+  response.writeHead(status, { ...security, 'content-type': 'application/json', 'cache-control': 'no-store' }).end(body)
+}
+
 export default defineFunction({
   name: 'console',
   config,
 
-  async open({ kubeconfig, title }, { clock, log, onClose, signal }): Promise<Deps> {
-    const { connect } = await import('../../shared/kube/index.ts')
+  async open({ kubeconfig, title, simFile }, { clock, log, onClose, signal }): Promise<Deps> {
+    const [{ connect }, { watchFleet }] = await Promise.all([
+      import('../../shared/kube/index.ts'),
+      import('../../shared/view/watch-fleet.ts')
+    ])
     const kube = await connect({ manager: 'drover-console', log, ...(kubeconfig !== undefined && { kubeconfig }) })
     onClose(() => kube.close())
     const onError = (err: unknown, kind: string): void => log.warn({ err, kind }, 'cannot be watched, and is not shown')
-    return { fleet: watchFleet({ kube, title, clock, signal, batchMs: 100, onError }), assets: await loadAssets() }
+    const fleet = watchFleet({ kube, title, clock, signal, batchMs: 100, onError })
+    return { fleet, simFile, assets: await loadAssets() }
   },
 
   reactions: [],
 
-  routes: { '/api/stream': stream, '/api/hosts': host, '/': file }
+  routes: { '/api/stream': stream, '/api/hosts': host, '/api/networks': networks, '/api/sim': simulator, '/': file }
 })

@@ -4,7 +4,8 @@ import { userInfo } from 'node:os'
 import type { Kube } from '../kube/index.ts'
 import { Eviction } from '../schema/eviction.ts'
 import { Hypervisor } from '../schema/hypervisor.ts'
-import { drainNeedsPerson, drainOf, evictionOf, isOver, movesOf } from '../view/drain.ts'
+import { drainNeedsPerson, drainOf, evictionOf, isOver } from '../view/drain.ts'
+import { movesOf } from '../view/moves.ts'
 import { onCluster, Trouble, type ClusterOptions } from './cluster.ts'
 import { readHost } from './fleet.ts'
 import { say, table } from './output.ts'
@@ -62,7 +63,7 @@ async function plan(kube: Kube, host: string, reason: string, timeoutSeconds: nu
       timeoutSeconds
     )) {
       if (!isOver(planned)) continue
-      const moves = movesOf(planned, [], new Date())
+      const moves = movesOf(host, planned, [], new Date())
       const rows = moves.map(({ name, word, tone, line }) => [name, { text: word, tone }, line])
       say(moves.length === 0 ? `${host} is empty: nothing would move` : table(['VM', 'PLAN', ''], rows))
       const stuck = drainNeedsPerson(planned)

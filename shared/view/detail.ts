@@ -1,37 +1,16 @@
 import type { Hypervisor } from '../schema/hypervisor.ts'
 import type { Migration } from '../schema/migration.ts'
-import { movesOf } from './drain.ts'
-import { conditionOf, hostView, type HostObjects } from './host.ts'
-import { bondsOf, bridgesOf } from './network.ts'
+import { conditionOf, conditionsOf } from './conditions.ts'
+import { haOf } from './ha.ts'
+import { hostView, type HostObjects } from './host.ts'
+import { movesOf } from './moves.ts'
+import { networkDetail } from './network.ts'
 import { plural, since } from './time.ts'
-import type { ConditionView, Happening, HostDetail, HostView, Tone } from './types.ts'
+import type { Happening, HostDetail, HostView } from './types.ts'
 
 export interface DetailObjects extends HostObjects {
   migrations: readonly Migration[]
   happenings: readonly Happening[]
-}
-
-/** Which status of a condition is the good one; of all others True is. */
-const goodWhenFalse = new Set(['Onboarding', 'Evicting', 'Terminating', 'Tainted', 'HypervisorDisabled', 'OperatingSystemUpdate'])
-
-function conditionTone({ type, status }: { type: string; status: string }): Tone {
-  if (status === 'Unknown') return 'warn'
-  const good = goodWhenFalse.has(type) ? 'False' : 'True'
-  if (status === good) return 'ok'
-  return goodWhenFalse.has(type) ? 'busy' : 'warn'
-}
-
-function conditionsOf({ status }: Hypervisor, now: Date): ConditionView[] {
-  return (status?.conditions ?? [])
-    .map(condition => ({
-      type: condition.type,
-      tone: conditionTone(condition),
-      status: condition.status,
-      reason: condition.reason,
-      sentence: condition.message || condition.reason,
-      since: since(condition.lastTransitionTime, now)
-    }))
-    .toSorted((a, b) => a.type.localeCompare(b.type))
 }
 
 function waitingOf({ hypervisor, eviction }: HostObjects): HostDetail['waiting'] {
@@ -60,7 +39,9 @@ function storyOf(objects: DetailObjects, host: HostView, waiting: HostDetail['wa
       `Maintenance (${maintenance.mode}) was asked for ${since(maintenance.since, now)} ago${who}${maintenance.reason ? `: ${maintenance.reason}` : ''}.`,
     host.drain && `Drain: ${host.drain.word}. ${host.drain.line}`,
     host.network.tone !== 'ok' && `Network: ${host.network.line}.`,
-    ...waiting.map(({ who, what }) => `Waiting for ${what} (${who}).`),
+    ...waiting.map(
+      ({ who, what, since: began }) => `Waiting for ${what} (${who}${began === undefined ? '' : `, since ${since(began, now)}`}).`
+    ),
     host.needsPerson && `Somebody has to look: ${host.needsPerson}`
   ]
   return lines.filter(line => typeof line === 'string' && line !== '') as string[]
@@ -106,6 +87,8 @@ export function hostDetail(objects: DetailObjects, now: Date): HostDetail {
   const { hypervisor, eviction, ovsNode, migrations } = objects
   const host = hostView(objects, now)
   const waiting = waitingOf(objects)
+  const network = networkDetail(ovsNode)
+  const ha = haOf(hypervisor, now)
   return {
     host,
     story: storyOf(objects, host, waiting, now),
@@ -113,17 +96,17 @@ export function hostDetail(objects: DetailObjects, now: Date): HostDetail {
     conditions: conditionsOf(hypervisor, now),
     waiting,
     drift: (hypervisor.status?.drift ?? []).map(
-      ({ kind, name, expected, actual, action }) =>
-        `${kind} ${name}: expected ${expected ?? 'nothing'}, found ${actual ?? 'nothing'}${action ? ` (${action})` : ''}`
+      ({ kind, name, expected, actual, action, since: began }) =>
+        `${kind} ${name}: expected ${expected ?? 'nothing'}, found ${actual ?? 'nothing'}${action ? ` (${action})` : ''}${began ? `, for ${since(began, now)}` : ''}`
     ),
-    moves: movesOf(eviction, migrations, now),
+    moves: movesOf(host.name, eviction, migrations, now),
     instances: (hypervisor.status?.instances ?? []).map(({ id, name, active, state }) => ({
       id,
       name,
       word: state ?? (active ? 'running' : 'stopped')
     })),
-    bonds: bondsOf(ovsNode),
-    bridges: bridgesOf(ovsNode),
+    ...(network && { network }),
+    ...(ha && { ha }),
     timeline: timelineOf(objects)
   }
 }

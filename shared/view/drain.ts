@@ -1,19 +1,8 @@
 import type { Eviction } from '../schema/eviction.ts'
-import type { Migration } from '../schema/migration.ts'
 import { plural, span } from './time.ts'
-import type { DrainView, MoveView, Tone } from './types.ts'
+import type { DrainView, Tone } from './types.ts'
 
 type Instance = NonNullable<NonNullable<Eviction['status']>['instances']>[number]
-
-const tones: Record<string, Tone> = {
-  Migrating: 'busy',
-  Confirming: 'busy',
-  Done: 'ok',
-  Gone: 'ok',
-  Excluded: 'rest',
-  Blocked: 'bad',
-  Failed: 'bad'
-}
 
 export const isOver = ({ status }: Eviction): boolean => status?.finishedAt !== undefined || status?.verdict !== undefined
 
@@ -50,11 +39,16 @@ function toneOf({ status }: Eviction, blocked: number): Tone {
   return 'busy'
 }
 
+/** `3 min`; empty when nobody can say, or it should have been over by now. */
+export function timeLeft(eta: string | undefined, now: Date): string {
+  const ms = eta === undefined ? -1 : Date.parse(eta) - now.getTime()
+  return ms > 0 ? span(ms) : ''
+}
+
 function wordOf({ status }: Eviction, done: number, total: number, now: Date): string {
   if (status?.verdict) return status.verdict
-  const left = status?.eta === undefined ? undefined : Date.parse(status.eta) - now.getTime()
-  const eta = left === undefined || left < 0 ? '' : ` · about ${span(left)}`
-  return total === 0 ? (status?.phase ?? 'Starting') : `${done} of ${total}${eta}`
+  const left = timeLeft(status?.eta, now)
+  return total === 0 ? (status?.phase ?? 'Starting') : `${done} of ${total}${left && ` · about ${left}`}`
 }
 
 export function drainOf(eviction: Eviction, now: Date): DrainView {
@@ -87,18 +81,4 @@ export function drainNeedsPerson({ status }: Eviction): string | undefined {
   const of = status?.progress?.total ?? status?.instances?.length ?? stuck.length
   const why = first.message ?? first.reason ?? first.state
   return `${stuck.length} of ${plural(of, 'VM')} cannot move: ${first.name ?? first.id}: ${why}`
-}
-
-export function movesOf(eviction: Eviction | undefined, migrations: readonly Migration[], now: Date): MoveView[] {
-  return (eviction?.status?.instances ?? []).map(instance => moveOf(instance, migrations, now))
-}
-
-function moveOf(instance: Instance, migrations: readonly Migration[], now: Date): MoveView {
-  const { id, name = id, state, destination, startedAt, message, reason } = instance
-  const stats = state === 'Migrating' ? migrations.find(({ metadata }) => metadata.name === id)?.status?.stats : undefined
-  const began = startedAt && state === 'Migrating' ? `for ${span(now.getTime() - Date.parse(startedAt))}` : ''
-  const line = [destination && `→ ${destination}`, began, message ?? reason].filter(Boolean).join(' · ')
-  const move: MoveView = { id, name, tone: tones[state] ?? 'rest', word: state, line }
-  if (stats?.dataTotal) move.percent = Math.round((100 * (stats.dataProcessed ?? 0)) / stats.dataTotal)
-  return move
 }

@@ -2,7 +2,8 @@ import type { Eviction } from '../schema/eviction.ts'
 import type { Hypervisor } from '../schema/hypervisor.ts'
 import type { OVSNode } from '../schema/ovs-node.ts'
 import { parseQuantity, toNumber } from '../schema/quantity.ts'
-import { drainNeedsPerson, drainOf, isOver } from './drain.ts'
+import { conditionOf } from './conditions.ts'
+import { drainNeedsPerson, drainOf, isOver, timeLeft } from './drain.ts'
 import { networkOf } from './network.ts'
 import { plural, since } from './time.ts'
 import type { HostView, Tone } from './types.ts'
@@ -15,8 +16,6 @@ export interface HostObjects {
 
 type State = Pick<HostView, 'tone' | 'word' | 'line'>
 
-export const conditionOf = ({ status }: Hypervisor, type: string) => status?.conditions?.find(known => known.type === type)
-
 const words: Record<string, [Tone, string]> = {
   Ready: ['ok', 'Ready'],
   Offboarded: ['rest', 'Offboarded'],
@@ -28,7 +27,8 @@ const words: Record<string, [Tone, string]> = {
   AgentLost: ['bad', 'Agent silent'],
   LibVirtDown: ['bad', 'libvirt down'],
   NovaServiceDown: ['bad', 'Not scheduled'],
-  NodeNotReady: ['bad', 'Node not ready']
+  NodeNotReady: ['bad', 'Node not ready'],
+  NetworkDown: ['bad', 'Network down']
 }
 
 function stateOf({ hypervisor, eviction }: HostObjects, vms: number, network: HostView['network'], now: Date): State {
@@ -44,8 +44,10 @@ function stateOf({ hypervisor, eviction }: HostObjects, vms: number, network: Ho
   if (evicting?.status === 'True' && evicting.reason !== 'Running')
     return { tone: 'bad', word: 'Drain blocked', line: evicting.message }
   if (word === 'Draining' && eviction && !isOver(eviction)) {
-    const { total, done, word: progress } = drainOf(eviction, now)
-    return { tone, word, line: total === 0 ? progress : `${total - done} left of ${total}` }
+    const { total, done, running, eta, word: progress } = drainOf(eviction, now)
+    const left = timeLeft(eta, now)
+    const parts = [`${total - done} left of ${total}`, running > 0 && `${running} moving`, left]
+    return { tone, word, line: total === 0 ? progress : parts.filter(Boolean).join(' · ') }
   }
   if (ready.status !== 'True') return { tone, word, line: tone === 'rest' ? restLine(hypervisor, vms) : ready.message }
   if (network.tone !== 'ok') return { tone: network.tone, word: 'Degraded', line: `${plural(vms, 'VM')} · ${network.line}` }
@@ -86,6 +88,7 @@ export function hostView(objects: HostObjects, now: Date): HostView {
     zone: labels['topology.kubernetes.io/zone'] ?? 'no zone',
     block: labels['kubernetes.metal.cloud.sap/bb'] ?? '',
     ...state,
+    line: network.tone === 'ok' || state.line.includes(network.line) ? state.line : `${state.line} · ${network.line}`,
     percent: drain && state.word === 'Draining' ? drain.percent : fullness(hypervisor),
     vms,
     network,

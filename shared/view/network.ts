@@ -1,15 +1,26 @@
 import type { OVSNode } from '../schema/ovs-node.ts'
-import type { HostDetail, HostView, Tone } from './types.ts'
+import type { BondView, BridgeView, HostView, NetworkView, Part, Tone } from './types.ts'
 
-type Bond = NonNullable<NonNullable<NonNullable<OVSNode['status']>['interfaces']>['bonds']>[number]
+type Status = NonNullable<OVSNode['status']>
+type Bond = NonNullable<NonNullable<Status['interfaces']>['bonds']>[number]
+type Card = NonNullable<NonNullable<Status['interfaces']>['physical']>[number]
+type Bridge = NonNullable<Status['bridges']>[number]
 
-const tones: Record<string, Tone> = { Active: 'ok', Degraded: 'warn', Down: 'bad', Missing: 'bad', Unknown: 'warn' }
-const toneOf = (status: string | undefined): Tone => tones[status ?? 'Unknown'] ?? 'warn'
-
-function bondLine({ status, members = 0, activeMembers = 0, mode }: Bond): string {
-  const usable = `${activeMembers} of ${members} links usable`
-  return [status ?? 'Unknown', usable, mode].filter(Boolean).join(' · ')
+const tones: Record<string, Tone> = {
+  Active: 'ok',
+  Up: 'ok',
+  Degraded: 'warn',
+  Down: 'bad',
+  AdminDown: 'rest',
+  Missing: 'bad',
+  Error: 'bad',
+  Unknown: 'warn',
+  Info: 'rest',
+  Warning: 'warn',
+  Critical: 'bad'
 }
+const toneOf = (status: string | undefined): Tone => tones[status ?? 'Unknown'] ?? 'warn'
+const joined = (parts: Array<string | false | undefined>): string => parts.filter(Boolean).join(' · ')
 
 /** The worst of what the agent of the switch says, in one line. */
 export function networkOf(node: OVSNode | undefined): HostView['network'] {
@@ -26,17 +37,76 @@ export function networkOf(node: OVSNode | undefined): HostView['network'] {
   return issue ? { tone: 'bad', line: issue.message } : { tone: 'ok', line: '' }
 }
 
-export function bondsOf(node: OVSNode | undefined): HostDetail['bonds'] {
-  const bonds = node?.status?.interfaces?.bonds ?? []
-  return bonds.map(bond => ({ name: bond.name, tone: toneOf(bond.status), line: bondLine(bond) }))
+const cardOf = ({ name, status, speed, mtu, lacpCurrent, error }: Card): Part => ({
+  name,
+  tone: toneOf(status),
+  line: joined([
+    (status ?? 'Unknown') === 'AdminDown' ? 'switched off' : (status ?? 'Unknown'),
+    speed,
+    mtu !== undefined && `MTU ${mtu}`,
+    lacpCurrent === false && 'LACP partner not heard',
+    error
+  ])
+})
+
+const bondOf = ({ name, status, members = 0, activeMembers = 0, mode, lacp, activeMember }: Bond, cards: Card[]): BondView => ({
+  name,
+  tone: toneOf(status),
+  line: joined([
+    status ?? 'Unknown',
+    `${activeMembers} of ${members} links usable`,
+    mode,
+    lacp && lacp !== 'off' && `LACP ${lacp}`,
+    activeMember && mode === 'active-backup' && `on ${activeMember}`
+  ]),
+  links: cards.filter(({ bond }) => bond === name).map(cardOf)
+})
+
+const bridgeOf = ({ name, status, ports, flows, reason }: Bridge, bonds: BondView[]): BridgeView => ({
+  name,
+  tone: toneOf(status),
+  line: joined([status ?? 'Unknown', ports !== undefined && `${ports} ports`, flows !== undefined && `${flows} flows`, reason]),
+  bonds
+})
+
+function ovnOf(ovn: NonNullable<Status['ovnController']>): Part {
+  const { connected, sbConnection, encap, chassisId } = ovn
+  const word = connected === undefined ? 'cannot be asked' : connected ? 'connected' : 'cut off'
+  return {
+    name: 'ovn-controller',
+    tone: connected === true ? 'ok' : 'warn',
+    line: joined([
+      word,
+      sbConnection,
+      encap?.type && `${encap.type}${encap.ip ? ` at ${encap.ip}` : ''}`,
+      chassisId && `chassis ${chassisId}`
+    ])
+  }
 }
 
-export function bridgesOf(node: OVSNode | undefined): HostDetail['bridges'] {
-  return (node?.status?.bridges ?? []).map(({ name, status, ports, flows, reason }) => ({
-    name,
-    tone: toneOf(status),
-    line: [status ?? 'Unknown', ports !== undefined && `${ports} ports`, flows !== undefined && `${flows} flows`, reason]
-      .filter(Boolean)
-      .join(' · ')
-  }))
+/** The whole network of a host, as the cables run: card, bond, bridge. Undefined where no agent told anything. */
+export function networkDetail(node: OVSNode | undefined): NetworkView | undefined {
+  if (!node?.status) return undefined
+  const { interfaces, bridges = [], ovnController, issues = [] } = node.status
+  const bonds = (interfaces?.bonds ?? []).map(bond => ({ bridge: bond.bridge, view: bondOf(bond, interfaces?.physical ?? []) }))
+  const names = new Set(bridges.map(({ name }) => name))
+  const { tone, line } = networkOf(node)
+  return {
+    host: node.metadata.name,
+    tone,
+    line: line || 'healthy',
+    bridges: bridges.map(bridge =>
+      bridgeOf(
+        bridge,
+        bonds.filter(bond => bond.bridge === bridge.name).map(({ view }) => view)
+      )
+    ),
+    bonds: bonds.filter(({ bridge }) => !bridge || !names.has(bridge)).map(({ view }) => view),
+    ...(ovnController && { ovn: ovnOf(ovnController) }),
+    issues: issues.map(({ severity, message, detectedAt }) => ({
+      tone: toneOf(severity),
+      line: message,
+      ...(detectedAt !== undefined && { since: detectedAt })
+    }))
+  }
 }

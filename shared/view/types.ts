@@ -58,6 +58,8 @@ export interface Happening {
 
 export interface ConditionView {
   type: string
+  /** What the type means, in plain words. */
+  means: string
   tone: Tone
   status: string
   reason: string
@@ -74,6 +76,57 @@ export interface MoveView {
   percent?: number
 }
 
+export interface Part {
+  name: string
+  tone: Tone
+  line: string
+}
+
+/** A bridge with the bonds in it, a bond with its network cards: as the cables run. */
+export interface BondView extends Part {
+  links: Part[]
+}
+export interface BridgeView extends Part {
+  bonds: BondView[]
+}
+
+/** The network of one host, as its switch tells. */
+export interface NetworkView {
+  host: string
+  tone: Tone
+  line: string
+  bridges: BridgeView[]
+  /** Bonds that are in no bridge that is known. */
+  bonds: BondView[]
+  ovn?: Part
+  issues: Array<{ tone: Tone; line: string; since?: string }>
+}
+
+/** What high availability thinks of a host, and what it did. */
+export interface HaView {
+  tone: Tone
+  word: string
+  lines: string[]
+  signals: Array<{ name: string; tone: Tone; line: string; since?: string }>
+  gates: Part[]
+  incidents: Part[]
+  history: Happening[]
+}
+
+/** An event that no function could handle. */
+export interface LetterView {
+  id: string
+  time: string
+  type: string
+  subject: string
+  /** Who could not handle it. */
+  by: string
+  /** The last answer, `none` when there was none. */
+  code: string
+  /** Whether what it carried was kept, so that it can be sent again. */
+  kept: boolean
+}
+
 /** Everything about one host. */
 export interface HostDetail {
   host: HostView
@@ -85,7 +138,21 @@ export interface HostDetail {
   drift: string[]
   moves: MoveView[]
   instances: Array<{ id: string; name: string; word: string }>
-  bonds: Array<{ name: string; tone: Tone; line: string }>
-  bridges: Array<{ name: string; tone: Tone; line: string }>
+  network?: NetworkView
+  ha?: HaView
   timeline: Happening[]
+}
+
+/** One message of the stream: after a `whole` one the rest are differences. */
+export interface Update {
+  whole?: true
+  title: string
+  hosts: HostView[]
+  machines: MachineView[]
+  happenings: Happening[]
+  /** All of them, when one came or went. */
+  letters?: LetterView[]
+  gone: { hosts: string[]; machines: string[] }
+  /** Hosts of which something changed that their tile may not show. */
+  stirred: string[]
 }

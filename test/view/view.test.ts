@@ -34,7 +34,7 @@ const words: Array<[name: string, given: HostObjects, then: Partial<HostView>]> 
   [
     'draining, with the progress of its Eviction',
     { hypervisor: draining, eviction: eviction({ phase: 'Draining', progress }) },
-    { tone: 'busy', word: 'Draining', line: '6 left of 20', percent: 70 }
+    { tone: 'busy', word: 'Draining', line: '6 left of 20 · 2 moving', percent: 70 }
   ],
   [
     'a drain that cannot end is never shown as work',
@@ -149,7 +149,7 @@ t.test('the page of a host', async t => {
   t.match(detail.waiting, [{ what: 'a free lane' }])
   t.match(detail.moves, [{ name: 'web-14', percent: 25, word: 'Migrating' }, { name: 'db-3' }])
   t.match(detail.drift, ['trait CUSTOM_A: expected set, found absent (repaired)'])
-  t.match(detail.bonds, [{ name: 'bond0', tone: 'warn', line: 'Degraded · 1 of 2 links usable' }])
+  t.match(detail.network?.bonds, [{ name: 'bond0', tone: 'warn', line: 'Degraded · 1 of 2 links usable' }])
   t.match(detail.timeline, [{ text: 'phase: Active → Draining, by drover-hypervisor' }])
 })
 

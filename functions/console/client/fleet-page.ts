@@ -2,8 +2,9 @@ import type { Signal } from '@preact/signals'
 import type { VNode } from 'preact'
 import type { DrainView, HostView } from '../../../shared/view/types.ts'
 import { html } from './html.ts'
-import { Bar, Events } from './parts.ts'
-import { address, refine, route } from './route.ts'
+import { Bar, Card, Events, HostLink } from './parts.ts'
+import { address, refine, route, wordsSought } from './route.ts'
+import { FleetActions } from './sim.ts'
 import { allHosts, happenings, hosts } from './state.ts'
 
 export const filters: Array<[name: string, label: string, takes: (host: HostView) => boolean]> = [
@@ -31,26 +32,28 @@ export const Filters = (): VNode =>
   </div>`
 
 function Tile({ host }: { host: Signal<HostView> }): VNode {
-  const { name, tone, word, line, percent } = host.value
+  const { name, tone, word, line, percent, network } = host.value
   return html`<li>
     <a class=${`host ${tone}`} href=${address({ page: 'host', host: name })} title=${line}>
       <span class="row"><span class="name">${name}</span><span class="word">${word}</span></span>
-      <span class="line">${line}</span>
+      <span class="line">${network.tone !== 'ok' && html`<i class=${`net ${network.tone}`} title="network"></i>`}${line}</span>
       <${Bar} percent=${percent} label=${`${name}: ${word}, ${percent} %`} />
     </a>
   </li>`
 }
 
 function shown(): Map<string, Array<Signal<HostView>>> {
-  const { search, filter } = route.value
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean)
+  const { filter } = route.value
+  const words = wordsSought()
   const takes = filters.find(([name]) => name === filter)?.[2] ?? (() => true)
   const groups = new Map<string, Array<Signal<HostView>>>()
   for (const host of hosts.value.values()) {
     const view = filter || words.length > 0 ? host.value : host.peek() // unfiltered, a change of one host moves no other
     if (!takes(view) || !words.every(word => view.find.includes(word))) continue
     const place = [view.zone, view.block].filter(Boolean).join(' · ')
-    groups.set(place, [...(groups.get(place) ?? []), host])
+    const members = groups.get(place)
+    if (members) members.push(host)
+    else groups.set(place, [host])
   }
   return new Map([...groups].sort(([a], [b]) => a.localeCompare(b, undefined, { numeric: true })))
 }
@@ -80,50 +83,51 @@ function Groups(): VNode {
 
 const Job = ({ host, tone, word, percent, line }: DrainView): VNode =>
   html`<div class=${`job ${tone}`}>
-    <div class="row">
-      <a class="name" href=${address({ page: 'host', host })}>Drain ${host}</a><span class="word">${word}</span>
-    </div>
+    <div class="row"><${HostLink} name=${host}>Drain ${host}<//><span class="word">${word}</span></div>
     <${Bar} percent=${percent} label=${`Drain of ${host}`} />
     <small>${line}</small>
   </div>`
+
+const shownAtOnce = 8
+const More = ({ count }: { count: number }): VNode | null =>
+  count > shownAtOnce ? html`<p class="dim">and ${count - shownAtOnce} more</p>` : null
 
 function Attention(): VNode {
   const list = allHosts.value.filter(({ needsPerson }) => needsPerson !== undefined)
   return html`<section aria-live="polite">
     <h3>Needs a person</h3>
     ${list.length === 0 && html`<p class="dim">Nobody is needed.</p>`}
-    ${list.slice(0, 8).map(
+    ${list.slice(0, shownAtOnce).map(
       ({ name, tone, word, needsPerson }) =>
         html`<div class=${`job ${tone}`} key=${name}>
-          <div class="row">
-            <a class="name" href=${address({ page: 'host', host: name })}>${name}</a><span class="word">${word}</span>
-          </div>
+          <div class="row"><${HostLink} name=${name} /><span class="word">${word}</span></div>
           <small>${needsPerson}</small>
           <div><code>drover describe ${name}</code></div>
         </div>`
     )}
-    ${list.length > 8 && html`<p class="dim">and ${list.length - 8} more</p>`}
+    <${More} count=${list.length} />
   </section>`
 }
 
 function UnderWay(): VNode {
   const drains = allHosts.value.flatMap(({ drain }) => (drain ? [drain] : []))
   const networks = allHosts.value.filter(({ network }) => network.tone !== 'ok')
-  return html`<section>
-    <h3>Under way</h3>
+  return html`<${Card} title="Under way">
     ${drains.length + networks.length === 0 && html`<p class="dim">Nothing moves.</p>`}
-    ${drains.slice(0, 8).map(drain => html`<${Job} key=${drain.eviction} ...${drain} />`)}
-    ${networks.slice(0, 8).map(
+    ${drains.slice(0, shownAtOnce).map(drain => html`<${Job} key=${drain.eviction} ...${drain} />`)}
+    <${More} count=${drains.length} />
+    ${networks.slice(0, shownAtOnce).map(
       ({ name, network }) =>
         html`<div class=${`job ${network.tone}`} key=${`net-${name}`}>
-          <div class="row">
-            <a class="name" href=${address({ page: 'host', host: name })}>${name} network</a><span class="word">degraded</span>
-          </div>
+          <div class="row"><${HostLink} name=${name}>${name} network<//><span class="word">degraded</span></div>
           <small>${network.line}</small>
         </div>`
     )}
-  </section>`
+    <${More} count=${networks.length} />
+  <//>`
 }
+
+const zonesOf = (): string[] => [...new Set(allHosts.value.map(({ zone }) => zone))].toSorted()
 
 export const FleetPage = (): VNode =>
   html`<main class="split">
@@ -133,9 +137,9 @@ export const FleetPage = (): VNode =>
     </div>
     <aside aria-label="What goes on">
       <${Attention} /><${UnderWay} />
-      <section>
-        <h3>Events</h3>
-        <${Events} list=${happenings.value.slice(0, 12)} empty="Nothing happened since this server started." />
-      </section>
+      <${Card} title="Events"
+        ><${Events} list=${happenings.value.slice(0, 12)} empty="Nothing was told within the last hour."
+      /><//>
+      <${FleetActions} zones=${zonesOf()} />
     </aside>
   </main>`

@@ -1,8 +1,9 @@
 // The view is in the address, so that it can be kept, sent to a colleague and gone back to.
 import { signal } from '@preact/signals'
 
+const pages = ['fleet', 'network', 'machines', 'events', 'letters'] as const
 export interface Route {
-  page: 'fleet' | 'host' | 'machines' | 'events'
+  page: (typeof pages)[number] | 'host'
   host: string
   search: string
   filter: string
@@ -12,8 +13,16 @@ function read(): Route {
   const [path = '', query = ''] = location.hash.slice(1).split('?', 2)
   const [, first = '', second = ''] = path.split('/')
   const given = new URLSearchParams(query)
-  const page = first === 'hosts' ? 'host' : first === 'machines' || first === 'events' ? first : 'fleet'
-  return { page, host: decodeURIComponent(second), search: given.get('q') ?? '', filter: given.get('show') ?? '' }
+  const page = first === 'hosts' ? 'host' : (pages.find(known => known === first) ?? 'fleet')
+  return { page, host: decoded(second), search: given.get('q') ?? '', filter: given.get('show') ?? '' }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text // an address that somebody typed
+  }
 }
 
 export const route = signal(read())
@@ -34,3 +43,6 @@ export function refine(change: Partial<Route>): void {
   history.replaceState(null, '', address({ ...route.peek(), ...change }))
   route.value = read()
 }
+
+/** The words that are searched for, in lower case. */
+export const wordsSought = (): string[] => route.value.search.toLowerCase().split(/\s+/).filter(Boolean)

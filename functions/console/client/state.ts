@@ -1,15 +1,6 @@
 // What the page knows: one signal for each host, so that a change redraws its tile and nothing else.
 import { batch, computed, signal, type Signal } from '@preact/signals'
-import type { Happening, HostView, MachineView } from '../../../shared/view/types.ts'
-
-interface Update {
-  whole?: true
-  title: string
-  hosts: HostView[]
-  machines: MachineView[]
-  happenings: Happening[]
-  gone: { hosts: string[]; machines: string[] }
-}
+import type { Happening, HostView, LetterView, MachineView, Update } from '../../../shared/view/types.ts'
 
 export const title = signal('')
 /** `connecting` until the first answer, `lost` while the server is away. */
@@ -17,6 +8,9 @@ export const link = signal<'connecting' | 'live' | 'lost'>('connecting')
 export const hosts = signal<ReadonlyMap<string, Signal<HostView>>>(new Map())
 export const machines = signal<ReadonlyMap<string, MachineView>>(new Map())
 export const happenings = signal<readonly Happening[]>([])
+export const letters = signal<readonly LetterView[]>([])
+/** Counts up whenever something of that host changed, also what its tile does not show. */
+export const stirrings = signal<ReadonlyMap<string, number>>(new Map())
 export const lastChange = signal(0)
 export const now = signal(Date.now())
 
@@ -48,6 +42,22 @@ function takeMachines({ whole, machines: told, gone }: Update): void {
   machines.value = next
 }
 
+/** One that is told again takes the place of its earlier self. */
+function newestOf(fresh: readonly Happening[], known: readonly Happening[]): Happening[] {
+  const ids = new Set(fresh.map(({ id }) => id))
+  return [...fresh, ...known.filter(({ id }) => !ids.has(id))]
+    .sort((a, b) => (a.time < b.time ? 1 : a.time > b.time ? -1 : 0))
+    .slice(0, keptHappenings)
+}
+
+function takeStirred({ whole, stirred, hosts: told }: Update): void {
+  const names = whole ? told.map(({ name }) => name) : stirred
+  if (names.length === 0) return
+  const next = new Map(stirrings.peek())
+  for (const name of names) next.set(name, (next.get(name) ?? 0) + 1)
+  stirrings.value = next
+}
+
 function take(update: Update): void {
   batch(() => {
     title.value = update.title
@@ -55,8 +65,10 @@ function take(update: Update): void {
     lastChange.value = Date.now()
     takeHosts(update)
     takeMachines(update)
+    if (update.letters) letters.value = update.letters
+    takeStirred(update)
     const older = update.whole ? [] : happenings.peek()
-    if (update.whole || update.happenings.length > 0) happenings.value = [...update.happenings, ...older].slice(0, keptHappenings)
+    if (update.whole || update.happenings.length > 0) happenings.value = newestOf(update.happenings, older)
   })
 }
 

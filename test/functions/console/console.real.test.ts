@@ -1,12 +1,11 @@
 // The fleet page's server on the real API server, under exactly the role of knative/console.yaml.
 import t from 'tap'
 import handler from '../../../functions/console/handler.ts'
-import type { Update } from '../../../functions/console/fleet.ts'
 import { connect } from '../../../shared/kube/index.ts'
 import { serve } from '../../../shared/runtime/serve.ts'
 import { Eviction } from '../../../shared/schema/eviction.ts'
 import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
-import type { HostDetail } from '../../../shared/view/types.ts'
+import type { HostDetail, Update } from '../../../shared/view/types.ts'
 import { condition } from '../../view/fixtures.ts'
 import { startBundle } from '../../runtime/bundled.ts'
 import { eventually } from '../../servers/eventually.ts'

@@ -1,0 +1,88 @@
+// What high availability thinks of a host, in plain words: signs, gates, what was done and why.
+import type { Hypervisor } from '../schema/hypervisor.ts'
+import { plural, since } from './time.ts'
+import type { HaView, Happening, Part, Tone } from './types.ts'
+
+type Ha = NonNullable<NonNullable<Hypervisor['status']>['ha']>
+type Decision = NonNullable<Ha['history']>[number]
+type Incident = NonNullable<Ha['incidents']>[number]
+
+const calm = new Set(['', 'Healthy', 'Alive', 'Ok', 'Normal', 'Up'])
+const effects: Record<string, Tone> = { alert: 'warn', disable: 'bad', drain: 'bad' }
+const verdicts: Record<string, Tone> = { Pass: 'ok', Hold: 'busy', Block: 'bad', Skip: 'rest' }
+const incidentTones: Record<string, Tone> = { Recovered: 'ok', Closed: 'rest', Reported: 'warn', Blocked: 'bad' }
+
+/** `BondLost` → `bond lost` */
+export const spoken = (word: string): string => word.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()
+
+const joined = (parts: Array<string | false | undefined>): string => parts.filter(Boolean).join(' · ')
+
+function linesOf({ state, since: began, waitingFor, channels = [], observers, fencing, flap, mode }: Ha, now: Date): string[] {
+  const lines = [
+    state && `The verdict is ${state}${began ? ` since ${since(began, now)}` : ''}.`,
+    mode && `High availability is the work of ${mode}.`,
+    waitingFor && `It waits for ${waitingFor}.`,
+    ...channels.map(
+      ({ name, state: says, lastSeen }) =>
+        `${name} says ${says ?? 'nothing'}${lastSeen ? `, last ${since(lastSeen, now)} ago` : ''}.`
+    ),
+    observers?.total && `${observers.agreeing ?? 0} of ${plural(observers.total, 'observer')} agree.`,
+    fencing?.state &&
+      `Fencing${fencing.method ? ` by ${fencing.method}` : ''}: ${fencing.state}${fencing.attempts ? ` after ${plural(fencing.attempts, 'try').replace('trys', 'tries')}` : ''}${fencing.evidence ? `: ${fencing.evidence}` : ''}.`,
+    flap?.count24h &&
+      `It failed ${plural(flap.count24h, 'time')} within a day${flap.holdUntil ? `; nothing more before ${flap.holdUntil}` : ''}.`
+  ]
+  return lines.filter(line => typeof line === 'string' && line !== '') as string[]
+}
+
+const incidentOf = ({ server, name = server, kind, state, waitingFor, reason, attempts = [] }: Incident): Part => ({
+  name,
+  tone: incidentTones[state] ?? 'busy',
+  line: joined([
+    `${spoken(kind)}: ${spoken(state)}`,
+    reason,
+    attempts.length > 0 && `tried ${plural(attempts.length, 'time')}`,
+    waitingFor && `waits for ${waitingFor}`
+  ])
+})
+
+function decisionOf(host: string, decision: Decision): Happening {
+  const { decisionId, kind, server, state, action, reason, startedAt, finishedAt } = decision
+  const about = [kind && spoken(kind), server && `of ${server}`].filter(Boolean).join(' ')
+  return {
+    id: `ha/${decisionId}`,
+    time: finishedAt ?? startedAt ?? '',
+    tone: state && incidentTones[state] ? incidentTones[state] : 'rest',
+    about: host,
+    text: joined([about || 'decision', action, state && spoken(state), reason])
+  }
+}
+
+/** Undefined while nothing is there to be told. */
+export function haOf({ metadata, status }: Hypervisor, now: Date): HaView | undefined {
+  const ha = status?.ha
+  if (!ha) return undefined
+  const signals = (ha.signals ?? []).map(({ kind, object, count = 0, since: began, effect, message }) => ({
+    name: [spoken(kind), object].filter(Boolean).join(' '),
+    tone: effects[effect ?? ''] ?? ('rest' as const),
+    line: joined([message, count > 1 && `seen ${count} times`, effect && `asks for: ${effect}`]),
+    ...(began !== undefined && { since: since(began, now) })
+  }))
+  const incidents = (ha.incidents ?? []).map(incidentOf)
+  const history = (ha.history ?? []).map(one => decisionOf(metadata.name, one))
+  const open = !calm.has(ha.state ?? '')
+  const worst = [...signals, ...incidents].some(({ tone }) => tone === 'bad')
+  return {
+    tone: worst || (open && ha.state !== 'Suspect') ? 'bad' : open || signals.length + incidents.length > 0 ? 'warn' : 'ok',
+    word: ha.state ?? 'no verdict yet',
+    lines: linesOf(ha, now),
+    signals,
+    gates: (ha.gates ?? []).map(({ name, verdict, reason, value, limit }) => ({
+      name: spoken(name),
+      tone: verdicts[verdict] ?? 'rest',
+      line: joined([verdict, reason, value !== undefined && `${value}${limit === undefined ? '' : ` of ${limit}`}`])
+    })),
+    incidents,
+    history: history.toSorted((a, b) => b.time.localeCompare(a.time))
+  }
+}
