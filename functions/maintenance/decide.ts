@@ -1,7 +1,7 @@
 // What the mode of a host asks of its compute service and its Eviction (spec/hypervisor.md §3.4). Pure.
 import type { ComputeService } from 'openstack-sdk-lite'
 import { findCondition } from '../../shared/kube/conditions.ts'
-import { disabledReason, mayEnable } from '../../shared/openstack/compute-service.ts'
+import { disabledBy, disabledReason, mayEnable } from '../../shared/openstack/compute-service.ts'
 import { verdictOf } from '../../shared/openstack/eviction-verdict.ts'
 import type { Eviction } from '../../shared/schema/eviction.ts'
 import type { Hypervisor } from '../../shared/schema/hypervisor.ts'
@@ -101,6 +101,7 @@ function outOf({ eviction, service, takeover, extended }: Seen, sinceMs: number,
   }
   const none = { do: 'leave' as const }
   if (!service || (service.status === 'enabled' && !service.forcedDown)) return { ...step, eviction: none }
+  if (isOfHa(service)) return { ...step, eviction: none } // it has its own reasons, and its own eye on them
   if (mayEnable(service, { takeover })) return { ...step, service: { do: 'enable' }, eviction: none }
   return {
     ...step,
@@ -108,6 +109,9 @@ function outOf({ eviction, service, takeover, extended }: Seen, sinceMs: number,
     eviction: none
   }
 }
+
+export const isOfHa = ({ status, disabledReason }: ComputeService): boolean =>
+  status === 'disabled' && disabledBy(disabledReason) === 'drover-ha'
 
 /** HV-46: the agent sees a domain on a host that was found empty. */
 function appearedOn({ status }: Hypervisor, eviction: Eviction | undefined): string | undefined {

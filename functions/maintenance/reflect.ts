@@ -6,7 +6,7 @@ import { driftEntries, type Finding } from '../../shared/openstack/drift.ts'
 import type { Eviction } from '../../shared/schema/eviction.ts'
 import type { HypervisorCondition } from '../../shared/schema/hypervisor-conditions.ts'
 import type { Hypervisor } from '../../shared/schema/hypervisor.ts'
-import { manager, type Seen, type Step } from './decide.ts'
+import { isOfHa, manager, type Seen, type Step } from './decide.ts'
 
 type Status = NonNullable<Hypervisor['status']>
 type Told = HypervisorCondition & { message: string }
@@ -93,7 +93,7 @@ function disabledVerdict(
   const disabled = service.status === 'disabled'
   const why = disabled ? `Disabled: ${service.disabledReason ?? 'no reason given'}` : 'The compute service takes servers.'
   const wanted = mode !== ''
-  if (wanted === disabled || waitingFor)
+  if (wanted === disabled || waitingFor || isOfHa(service))
     return [{ type, status: disabled ? 'True' : 'False', reason: 'Succeeded', message: problem ?? why }]
   return [{ type, status: 'Unknown', reason: 'Drift', message: problem ?? `${why}; not as wanted, and left so.` }]
 }

@@ -18,12 +18,16 @@ const evicted = { eviction: name, host: name }
 const moved = { ...evicted, server: name, destination: Type.Optional(Type.String()), reason: Type.Optional(Type.String()) }
 export const evictionStarted = told('sap.cloud.kvm.eviction.started.v1', 'evict', evicted, 'a host is being emptied')
 export const serverMoved = told('sap.cloud.kvm.server.moved.v1', 'evict', moved, 'a server left the host, proven by Nova')
-export const serverBlocked = told(
-  'sap.cloud.kvm.server.blocked.v1',
-  'evict',
-  moved,
-  'a server cannot be moved or recovered without a person'
-)
+// by evict with the Eviction, by ha without
+export const serverBlocked = event({
+  ...told(
+    'sap.cloud.kvm.server.blocked.v1',
+    'evict',
+    { ...moved, eviction: Type.Optional(name) },
+    'a server cannot be moved or recovered without a person'
+  ),
+  emittedBy: 'functions/evict, functions/ha'
+})
 export const evictionFinished = told(
   'sap.cloud.kvm.eviction.finished.v1',
   'evict',

@@ -1,0 +1,257 @@
+// The fault check (HA-9…12): from domain, server, its actions and the times, whether a stop was a fault or somebody's wish. Pure.
+import type { InstanceAction } from 'openstack-sdk-lite'
+import { novaTimeMs } from '../../shared/openstack/nova-time.ts'
+import type { Policy } from './policy.ts'
+import type { Domain, Evidence, Incident } from './seen.ts'
+
+export interface Facts {
+  incident: Incident
+  /** Nova's name of this host */
+  host: string
+  /** undefined: the agent reports none of this id */
+  domain: Domain | undefined
+  /** the agent reports, and libvirt answers it */
+  domainKnown: boolean
+  shuttingDown: boolean
+  evidence: Evidence
+  policy: Policy
+  nowMs: number
+}
+
+export type Finding = 'fault' | 'none' | 'wait'
+
+export interface Checked {
+  finding: Finding
+  rule: string
+  reason: string
+  /** the rules that were asked before, in plain words */
+  passedOver: string[]
+  inputs: Record<string, string>
+}
+
+interface Rule {
+  name: string
+  finding: Finding
+  /** why it matches; undefined: it does not */
+  matches(facts: Facts): string | undefined
+  /** said when it does not */
+  otherwise(facts: Facts): string
+}
+
+/** HA-10 */
+const requestTasks =
+  /^(powering-off|rebooting|reboot_pending|reboot_started|deleting|soft-deleting|suspending|shelving|resize_|migrating|rebuild|rescuing)/
+const requests = new Set([
+  ...['stop', 'reboot', 'delete', 'suspend', 'shelve', 'shelveOffload', 'resize', 'migrate', 'live-migration'],
+  ...['evacuate', 'rebuild', 'rescue', 'resetState', 'pause', 'confirmResize', 'revertResize', 'softDelete', 'start']
+])
+/** HA-14: what tells whether a server was meant to run before */
+const power = new Set(['stop', 'start', 'reboot', 'create', 'rebuild', 'resume', 'unpause', 'unshelve', 'restore', 'evacuate'])
+const running = new Set(['running', 'blocked'])
+
+const eventMs = ({ incident }: Facts): number => Date.parse(incident.eventAt ?? incident.noticedAt ?? '')
+const skewMs = ({ policy }: Facts): number => policy.vm.check.skewSeconds * 1000
+const startMs = ({ started }: InstanceAction): number => novaTimeMs(started) ?? 0
+const waitedMs = ({ incident, nowMs }: Facts): number => nowMs - Date.parse(incident.noticedAt ?? '')
+
+/** What Drover itself asked for in this incident is nobody's request. */
+export function isOwn({ attempts = [] }: Incident, action: InstanceAction, toleranceMs: number): boolean {
+  const names: Record<string, string> = { restart: 'reboot', move: 'migrate', start: 'start', confirm: 'confirmResize' }
+  return attempts.some(
+    ({ action: tried, at, request }) =>
+      request === action.requestId ||
+      (request === undefined &&
+        names[tried] === action.action &&
+        startMs(action) >= Date.parse(at) - toleranceMs &&
+        startMs(action) <= Date.parse(at) + 3 * toleranceMs)
+  )
+}
+
+const ofOthers = (facts: Facts): InstanceAction[] =>
+  facts.evidence.actions.filter(action => !isOwn(facts.incident, action, skewMs(facts)))
+
+/** HA-10, HA-11: began shortly before or later, or is under way still; and somebody asked for it. */
+function requestBehind(facts: Facts): InstanceAction | undefined {
+  const fromMs = eventMs(facts) - facts.policy.vm.check.requestSeconds * 1000 - skewMs(facts)
+  return ofOthers(facts).find(action => {
+    if (!requests.has(action.action) || action.userId === null) return false
+    const steps = facts.evidence.steps.get(action.requestId)
+    return startMs(action) >= fromMs || (steps?.some(({ finished }) => finished === null) ?? false)
+  })
+}
+
+/** The last time that somebody, or Nova itself, switched it on or off before the event. */
+function lastPower(facts: Facts): InstanceAction | undefined {
+  const before = facts.evidence.actions.filter(
+    action => power.has(action.action) && startMs(action) < eventMs(facts) - skewMs(facts)
+  )
+  return before.toSorted((a, b) => startMs(b) - startMs(a))[0]
+}
+
+/** It runs, and not only because the agent has not said yet that it stopped. A reboot leaves a domain running. */
+function runs({ domain, incident }: Facts): boolean {
+  if (!domain || !running.has(domain.state ?? '')) return false
+  if (['rebooted', 'memory', 'crashloaded', 'disk', 'apiError'].includes(incident.kind)) return true
+  return Date.parse(domain.since ?? '') >= Math.floor(Date.parse(incident.eventAt ?? '') / 1000) * 1000
+}
+
+const shown = (action: InstanceAction | undefined): string =>
+  action ? `${action.action} at ${action.started}${action.userId === null ? ' by Nova itself' : ' by a user'}` : 'none'
+
+const rules: readonly Rule[] = [
+  {
+    name: 'NotInNova',
+    finding: 'none',
+    matches: ({ evidence }) => (evidence.server ? undefined : 'Nova knows no server of this id: it is not ours.'),
+    otherwise: () => 'Nova knows the server.'
+  },
+  {
+    name: 'NotOnThisHost',
+    finding: 'none',
+    matches: ({ evidence: { server }, host }) =>
+      server && server.host !== null && server.host !== host ? `Nova has it on ${server.host}.` : undefined,
+    otherwise: ({ host }) => `Nova has it on ${host}.`
+  },
+  {
+    name: 'HostShutsDown',
+    finding: 'none',
+    matches: ({ shuttingDown, incident }) =>
+      shuttingDown && incident.kind !== 'crashed' ? 'The host is shutting down: its stop is a part of that.' : undefined,
+    otherwise: () => 'The host is not shutting down.'
+  },
+  {
+    name: 'DomainNotKnown',
+    finding: 'wait',
+    matches: ({ domainKnown }) =>
+      domainKnown ? undefined : 'Nobody can see the domain now: servers keep running without libvirt.',
+    otherwise: () => 'The agent sees the domains of the host.'
+  },
+  {
+    name: 'Runs',
+    finding: 'none',
+    matches: facts => (runs(facts) ? `The domain is ${facts.domain?.state} since ${facts.domain?.since}.` : undefined),
+    otherwise: ({ domain }) => `The domain is ${domain?.state ?? 'gone'}.`
+  },
+  {
+    name: 'NotConfirmed',
+    finding: 'none',
+    matches: facts =>
+      running.has(facts.domain?.state ?? '') && waitedMs(facts) >= facts.policy.vm.check.limitSeconds * 1000
+        ? `The agent still sees it running since ${facts.domain?.since}: the report is not confirmed.`
+        : undefined,
+    otherwise: () => 'The report is not yet older than it may be.'
+  },
+  {
+    name: 'NotSeenYet',
+    finding: 'wait',
+    matches: ({ domain }) =>
+      running.has(domain?.state ?? '') || domain?.state === 'shutting-down'
+        ? `The agent shows it as ${domain?.state}: what was reported is not in its status yet.`
+        : undefined,
+    otherwise: () => 'The agent shows that it does not run.'
+  },
+  {
+    name: 'NovaState',
+    finding: 'none',
+    matches: ({ evidence: { server } }) =>
+      ['active', 'stopped', 'error'].includes(server?.vmState ?? '')
+        ? undefined
+        : `It is ${server?.status} in Nova: that explains it.`,
+    otherwise: ({ evidence: { server } }) => `It is ${server?.status} in Nova.`
+  },
+  {
+    name: 'TaskExplains',
+    finding: 'none',
+    matches: facts => {
+      const task = facts.evidence.server?.taskState ?? ''
+      return requestTasks.test(task) ? `Nova is at it: ${task}.` : undefined
+    },
+    otherwise: ({ evidence: { server } }) => `Its task in Nova is ${server?.taskState ?? 'none'}.`
+  },
+  {
+    name: 'TaskBusy',
+    finding: 'wait',
+    matches: ({ evidence: { server } }) =>
+      server?.taskState === null ? undefined : `Nova is busy with it: ${server?.taskState}.`,
+    otherwise: () => 'Nova is not busy with it.'
+  },
+  {
+    name: 'RequestExplains',
+    finding: 'none',
+    matches: facts => {
+      const found = requestBehind(facts)
+      return found ? `Somebody asked for it: ${shown(found)} (${found.requestId}).` : undefined
+    },
+    otherwise: facts => `No request of a user within ${facts.policy.vm.check.requestSeconds} s before, and none is unfinished.`
+  },
+  {
+    name: 'WasStopped',
+    finding: 'none',
+    matches: facts => {
+      const last = lastPower(facts)
+      return last?.action === 'stop' ? `It was off before: ${shown(last)}. What was off is never started.` : undefined
+    },
+    otherwise: facts => `It was on before (${shown(lastPower(facts))}); a stop by Nova itself after the event proves nothing.`
+  },
+  {
+    name: 'Fault',
+    finding: 'fault',
+    matches: ({ domain, incident }) =>
+      incident.kind === 'controlLost'
+        ? `The domain is ${domain?.state ?? 'gone'} and cannot be managed.`
+        : `The domain is ${domain?.state ?? 'gone'} and nobody asked for that.`,
+    otherwise: () => ''
+  }
+]
+
+export function checkFault(facts: Facts): Checked {
+  const passedOver: string[] = []
+  const inputs = inputsOf(facts)
+  // a server that cannot be managed runs: that is no excuse
+  const asked = facts.incident.kind === 'controlLost' ? rules.filter(({ name }) => !aboutRunning.has(name)) : rules
+  for (const { name, finding, matches, otherwise } of asked) {
+    const reason = matches(facts)
+    if (reason !== undefined) return { finding, rule: name, reason, passedOver, inputs }
+    passedOver.push(`${name}: ${otherwise(facts)}`)
+  }
+  throw new Error('the last rule always matches')
+}
+
+const aboutRunning = new Set(['Runs', 'NotConfirmed', 'NotSeenYet'])
+
+export const ruleNames: readonly string[] = rules.map(({ name }) => name)
+
+/** Enough to ask the same again with the same answer (HA-8). */
+function inputsOf(facts: Facts): Record<string, string> {
+  const { incident, domain, evidence, nowMs, domainKnown, shuttingDown } = facts
+  const { server, actions } = evidence
+  return {
+    event: incident.event ?? incident.kind,
+    eventAt: incident.eventAt ?? '',
+    askedAt: new Date(nowMs).toISOString(),
+    domain: domain ? `${domain.state} since ${domain.since}` : 'gone',
+    ...(!domainKnown && { domainKnown: 'no' }),
+    ...(shuttingDown && { shuttingDown: 'yes' }),
+    server: server
+      ? `${server.status}, task ${server.taskState ?? 'none'}, power ${server.powerState}, on ${server.host}`
+      : 'not in Nova',
+    actions: actions.slice(0, 5).map(shown).join('; ') || 'none'
+  }
+}
+
+/** Of actions that began before the window, those that may be under way still: their steps are asked for. */
+export function maybeUnfinished(incident: Incident, actions: readonly InstanceAction[], policy: Policy): InstanceAction[] {
+  const { requestSeconds, skewSeconds } = policy.vm.check
+  const fromMs = Date.parse(incident.eventAt ?? '') - (requestSeconds + skewSeconds) * 1000
+  const hourMs = 3_600_000
+  return actions
+    .filter(
+      action =>
+        requests.has(action.action) &&
+        action.userId !== null &&
+        startMs(action) < fromMs &&
+        startMs(action) >= fromMs - hourMs &&
+        !isOwn(incident, action, skewSeconds * 1000)
+    )
+    .slice(0, 3)
+}

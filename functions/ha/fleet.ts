@@ -1,0 +1,33 @@
+// The whole fleet in few words: who else has the same fault at the moment. Pure.
+import type { Hypervisor } from '../../shared/schema/hypervisor.ts'
+import type { Incident } from './seen.ts'
+
+export interface Fault {
+  server: string
+  kind: string
+  atMs: number
+  storage: string | undefined
+}
+
+export interface FleetHost {
+  name: string
+  domains: number
+  faults: readonly Fault[]
+  signals: readonly string[]
+}
+
+export type Fleet = readonly FleetHost[]
+
+export const faultsOf = (incidents: readonly Incident[] | undefined): Fault[] =>
+  (incidents ?? []).map(({ server, kind, eventAt = '', storage }) => ({ server, kind, atMs: Date.parse(eventAt), storage }))
+
+/** Of so many hosts only this is kept: a storm must not need the memory of all objects at once (HA-17). */
+export function fleetHost({ metadata, status }: Hypervisor): FleetHost {
+  const { ha, instances, numInstances } = status ?? {}
+  return {
+    name: metadata.name,
+    domains: instances?.length ?? numInstances ?? 0,
+    faults: faultsOf(ha?.incidents),
+    signals: (ha?.signals ?? []).map(({ kind }) => kind)
+  }
+}

@@ -1,0 +1,133 @@
+// Everything that a decision needs, read anew: the objects of the host, Nova for the servers that are due, the fleet when many fail at once.
+import { OpenStackError } from 'openstack-sdk-lite'
+import { isTrue } from '../../shared/kube/conditions.ts'
+import type { Kube } from '../../shared/kube/connect.ts'
+import { KubeError } from '../../shared/kube/errors.ts'
+import { Node } from '../../shared/kube/kinds.ts'
+import { isObserved } from '../../shared/kube/observe.ts'
+import type { Cloud } from '../../shared/openstack/connect.ts'
+import { novaHost } from '../../shared/openstack/host.ts'
+import { whole } from '../../shared/openstack/host-function.ts'
+import type { Listings } from '../../shared/openstack/listings.ts'
+import { Eviction } from '../../shared/schema/eviction.ts'
+import { Hypervisor } from '../../shared/schema/hypervisor.ts'
+import { OVSNode } from '../../shared/schema/ovs-node.ts'
+import { maybeUnfinished } from './check.ts'
+import { mayCorrelate } from './correlate.ts'
+import { dueServers, incidentsOf, selfOf } from './decide.ts'
+import type { Fleet } from './fleet.ts'
+import type { Policy } from './policy.ts'
+import type { Heard } from './reactions.ts'
+import type { Evidence, Incident, NodeView, Seen } from './seen.ts'
+import { signalsOf } from './signals.ts'
+
+export interface Eyes {
+  kube: Kube
+  cloud: Cloud
+  listings: Listings
+  ovsNamespace: string
+  observe: boolean
+  policy: () => Promise<Policy>
+  /** one reading serves all hosts of a storm */
+  fleet: () => Promise<Fleet>
+}
+
+const atOnce = 8
+
+export async function look(name: string, heard: readonly Heard[], nowMs: number, eyes: Eyes): Promise<Seen | undefined> {
+  const { kube, ovsNamespace } = eyes
+  const [found, ovsNode, node] = await Promise.all([
+    kube.find(Hypervisor, name),
+    kube.find(OVSNode, name, ovsNamespace).catch(ifNoSuchKind),
+    kube.find(Node, name)
+  ])
+  if (!found) return undefined
+  const hypervisor = whole(found)
+  const ref = hypervisor.status?.ha?.evictionRef?.name
+  const first: Seen = {
+    hypervisor,
+    ovsNode,
+    node: node && nodeView(node),
+    heard,
+    evidence: new Map(),
+    outage: undefined,
+    service: undefined,
+    eviction: ref === undefined ? undefined : await kube.find(Eviction, ref),
+    fleet: [],
+    policy: await eyes.policy(),
+    observed: isObserved(hypervisor, eyes)
+  }
+  const fleet = await fleetFor(first, nowMs, eyes)
+  return { ...first, fleet, ...(await askNova({ ...first, fleet }, nowMs, eyes)) }
+}
+
+/** Written by somebody else meanwhile: the object anew, what Nova said stays. */
+export async function lookAgainAt(seen: Seen, { kube }: Pick<Eyes, 'kube'>): Promise<Seen | undefined> {
+  const found = await kube.find(Hypervisor, seen.hypervisor.metadata.name)
+  return found && { ...seen, hypervisor: whole(found) }
+}
+
+/** A cluster without Open vSwitch needs no OVSNode. */
+function ifNoSuchKind(error: unknown): undefined {
+  if (!(error instanceof KubeError && error.code === 'NotFound')) throw error
+}
+
+export function nodeView(node: Node): NodeView {
+  const conditions = (node as { status?: { conditions?: { type: string; status: string; lastTransitionTime?: string }[] } })
+    .status?.conditions
+  const ready = conditions?.find(({ type }) => type === 'Ready')
+  const pressed = conditions?.find(({ type, status }) => /^(Disk|Memory|PID)Pressure$/.test(type) && status === 'True')
+  return {
+    ready: ready && ready.status === 'True',
+    since: ready?.lastTransitionTime,
+    pressure: pressed && { type: pressed.type, since: pressed.lastTransitionTime ?? '' }
+  }
+}
+
+async function fleetFor(seen: Seen, nowMs: number, { fleet }: Eyes): Promise<Fleet> {
+  const { ovsNode, policy } = seen
+  const cutOff = ovsNode?.status?.issues?.some(({ type }) => type === 'OvnControllerDisconnected') ?? false
+  return cutOff || mayCorrelate(selfOf(seen, incidentsOf(seen, nowMs)), policy, nowMs) ? fleet() : []
+}
+
+/** An outage of Nova is no failure of ours: what it would have said is waited for. */
+async function askNova(seen: Seen, nowMs: number, eyes: Eyes): Promise<Pick<Seen, 'evidence' | 'outage' | 'service'>> {
+  const due = dueServers(seen, nowMs)
+  const evidence = new Map<string, Evidence>()
+  try {
+    const waiting = due.values()
+    const worker = async (): Promise<void> => {
+      for (const incident of waiting) evidence.set(incident.server, await evidenceOf(incident, seen.policy, eyes.cloud))
+    }
+    await Promise.all(Array.from({ length: Math.min(atOnce, due.length) }, worker))
+    return { evidence, outage: undefined, service: await serviceOf(seen, nowMs, eyes) }
+  } catch (err) {
+    if (!(err instanceof OpenStackError)) throw err
+    return { evidence, outage: err.words ?? err.code, service: undefined }
+  }
+}
+
+async function evidenceOf(incident: Incident, policy: Policy, { servers, instanceActions }: Cloud): Promise<Evidence> {
+  const { server: id } = incident
+  const server = await servers.get(id)
+  if (!server) return { server, actions: [], steps: new Map() }
+  const actions = await instanceActions.list(id)
+  const old = maybeUnfinished(incident, actions, policy)
+  const steps = await Promise.all(
+    old.map(async ({ requestId }) => [requestId, (await instanceActions.get(id, requestId)).steps] as const)
+  )
+  return { server, actions, steps: new Map(steps) }
+}
+
+/** Asked for only when a signal is there, or was: most looks are about a server. */
+async function serviceOf(seen: Seen, nowMs: number, { listings }: Eyes): Promise<Seen['service']> {
+  const { hypervisor } = seen
+  const { state } = hypervisor.status?.ha ?? {}
+  const concerned =
+    state === 'Unschedulable' || state === 'Healing' || signalsOf(seen, [], nowMs).length > 0 || seen.fleet.length > 0
+  const host = novaHost(hypervisor)
+  if (!concerned || host === undefined || isTrue(hypervisor, 'Onboarding')) return undefined
+  const { serviceId } = hypervisor.status ?? {}
+  const all = await listings.services()
+  return all.find(({ id }) => id === serviceId) ?? all.find(service => service.host === host)
+}

@@ -1,0 +1,79 @@
+// One look at a time for each name in this process, and the short waits between looks. Best effort: if the process dies, the tick comes back.
+import type { Logger } from 'pino'
+
+export interface LookAgain {
+  /** A look that begins after this call; callers that come while one waits to begin share it. */
+  now(name: string): Promise<void>
+  close(): Promise<void>
+}
+
+export interface LookAgainOptions {
+  /** One look; after how many milliseconds the next is worth while, if at all. */
+  look: (name: string) => Promise<number | undefined>
+  log: Pick<Logger, 'warn'>
+  /** Waits longer than this are left to the tick. */
+  longestMs: number
+}
+
+interface Track {
+  running: boolean
+  waiting: PromiseWithResolvers<void> | undefined
+  timer: NodeJS.Timeout | undefined
+}
+
+export function lookAgain({ look, log, longestMs }: LookAgainOptions): LookAgain {
+  const tracks = new Map<string, Track>()
+  const running = new Set<Promise<void>>()
+  let closed = false
+
+  function now(name: string): Promise<void> {
+    const track = tracks.get(name) ?? { running: false, waiting: undefined, timer: undefined }
+    tracks.set(name, track)
+    track.waiting ??= Promise.withResolvers<void>()
+    const { promise } = track.waiting
+    if (!track.running) begin(name, track)
+    return promise
+  }
+
+  function begin(name: string, track: Track): void {
+    const { waiting } = track
+    if (!waiting || closed) return waiting?.resolve()
+    track.waiting = undefined
+    track.running = true
+    clearTimeout(track.timer)
+    track.timer = undefined
+    const done = look(name)
+      .then(ms => later(name, track, ms))
+      .then(waiting.resolve, waiting.reject)
+    running.add(done)
+    void done.finally(() => {
+      running.delete(done)
+      track.running = false
+      if (track.waiting) begin(name, track)
+      else if (track.timer === undefined) tracks.delete(name)
+    })
+  }
+
+  function later(name: string, track: Track, ms: number | undefined): void {
+    if (closed || ms === undefined || ms > longestMs) return
+    track.timer = setTimeout(
+      () => {
+        track.timer = undefined
+        now(name).catch((err: unknown) => log.warn({ err, name }, 'a look in between failed; the tick comes back'))
+      },
+      Math.max(0, ms)
+    )
+  }
+
+  return {
+    now,
+    async close() {
+      closed = true
+      for (const { timer, waiting } of tracks.values()) {
+        clearTimeout(timer)
+        waiting?.resolve()
+      }
+      await Promise.allSettled(running)
+    }
+  }
+}
