@@ -47,6 +47,16 @@ export const config = Type.Object({
   }),
   expectedDrain: Duration({ default: '0s', description: 'a shutdown budget below this is reported as degraded' }),
   inhibitCommand: Type.String({ default: 'systemd-inhibit', description: 'program that holds the shutdown lock' }),
+  certificateMode: Type.Enum(['secret', 'csr'], {
+    default: 'secret',
+    description:
+      'whether libvirt’s certificate comes with its key in a secret, or the key is made on the node and a CertificateSigningRequest asks for the certificate'
+  }),
+  csrSigner: Type.String({
+    default: 'issuers.cert-manager.io/monsoon3.nova-hypervisor-agents-ca-issuer',
+    description: 'signerName of that request'
+  }),
+  csrCaFile: Type.String({ default: '/csr/ca.crt', description: 'certificate of that signer, which its answer does not bring' }),
   secretNamespace: Type.String({ default: 'monsoon3', description: 'where the TLS secret tls-libvirt-<node> is' }),
   pkiFolder: Type.String({ default: '/etc/pki', description: 'where certificates are installed' }),
   tlsAddress: Type.Optional(

@@ -1,4 +1,5 @@
 // The agent's Hypervisor: what it says about the host, and what it asks of the agent
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { KubeError, type Kube } from '../../shared/kube/index.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
@@ -6,7 +7,8 @@ import type { Wiring } from './agent.ts'
 import type { HostPart } from './host/follow.ts'
 import { statusOf } from './status/status.ts'
 import { statusWriter } from './status/writer.ts'
-import { certificates } from './work/certificates.ts'
+import { certificates, fromSecret } from './work/certificates.ts'
+import { fromRequest } from './work/csr.ts'
 import { updater } from './work/updater.ts'
 
 const absentMs = 10_000 // the kind, or the right to see it, may come later
@@ -21,12 +23,20 @@ export function followObject(wiring: Wiring, kube: Kube, host: HostPart) {
     writer.changed()
   }
   const update = updater({ known, store, systemd: host.systemd, refresh: host.refreshOs, changed: writer.changed, log, signal })
-  const secret = { name: `tls-libvirt-${config.nodeName}`, namespace: config.secretNamespace }
+  const { nodeName: node, pkiFolder: folder } = config
+  const addresses = (): readonly string[] => {
+    const { internalIp, internalIps } = live?.status ?? {}
+    return internalIps ?? (internalIp === undefined ? [] : [internalIp])
+  }
+  const keyFile = join(config.stateFolder, 'libvirt.key')
+  const source =
+    config.certificateMode === 'csr'
+      ? fromRequest({ kube, node, addresses, signer: config.csrSigner, caFile: config.csrCaFile, keyFile, folder, clock })
+      : fromSecret(kube, { name: `tls-libvirt-${node}`, namespace: config.secretNamespace })
   const lookAtCertificate = certificates({
     known,
-    kube,
-    secret,
-    folder: config.pkiFolder,
+    source,
+    folder,
     served: config.tlsAddress,
     systemd: host.systemd,
     changed: writer.changed,

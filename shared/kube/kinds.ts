@@ -1,6 +1,7 @@
 // The built-in kinds that Drover touches. Types only come from client-node: importing this file loads nothing.
 import type {
   EventsV1Event,
+  V1CertificateSigningRequest,
   V1ClusterRole,
   V1ClusterRoleBinding,
   V1ConfigMap,
@@ -49,6 +50,13 @@ export type ServiceAccount = Wire<V1ServiceAccount>
 export const ServiceAccount = kind<ServiceAccount>('', 'ServiceAccount', 'serviceaccounts')
 export type PersistentVolumeClaim = Wire<V1PersistentVolumeClaim>
 export const PersistentVolumeClaim = kind<PersistentVolumeClaim>('', 'PersistentVolumeClaim', 'persistentvolumeclaims')
+export type CertificateSigningRequest = Wire<V1CertificateSigningRequest>
+export const CertificateSigningRequest = kind<CertificateSigningRequest>(
+  'certificates.k8s.io',
+  'CertificateSigningRequest',
+  'certificatesigningrequests',
+  false
+)
 export type Deployment = Wire<V1Deployment>
 export const Deployment = kind<Deployment>('apps', 'Deployment', 'deployments')
 export type PodDisruptionBudget = Wire<V1PodDisruptionBudget>

@@ -69,3 +69,34 @@ export async function makeSigningKey(folder: string): Promise<void> {
   await writeFile(join(folder, 'sa.key'), privateKey, { mode: 0o600 })
   await writeFile(join(folder, 'sa.pub'), publicKey)
 }
+
+const requestIn = (base64: string): x509.Pkcs10CertificateRequest =>
+  new x509.Pkcs10CertificateRequest(Buffer.from(base64, 'base64').toString())
+
+function namesIn(request: x509.Pkcs10CertificateRequest): x509.SubjectAlternativeNameExtension[] {
+  const found = request.getExtension('2.5.29.17')
+  return found ? [new x509.SubjectAlternativeNameExtension(found.rawData)] : []
+}
+
+/** What a request, as a CertificateSigningRequest bears it, is for; its signature is looked at too. */
+export async function askedFor(base64: string): Promise<{ subject: string; names: string[] }> {
+  const request = requestIn(base64)
+  if (!(await request.verify())) throw new Error('the request is not signed by its own key')
+  const names = namesIn(request).flatMap(({ names }) => names.items.map(({ value }) => value))
+  return { subject: request.subject, names }
+}
+
+/** As a signer answers such a request. */
+export async function answer({ certificate, keys }: Authority, base64: string): Promise<string> {
+  const request = requestIn(base64)
+  const leaf = await x509.X509CertificateGenerator.create({
+    subject: request.subject,
+    issuer: certificate.subject,
+    notAfter: notAfter(),
+    publicKey: request.publicKey,
+    signingKey: keys.privateKey,
+    signingAlgorithm: algorithm,
+    extensions: [new x509.ExtendedKeyUsageExtension(['1.3.6.1.5.5.7.3.1', '1.3.6.1.5.5.7.3.2']), ...namesIn(request)]
+  })
+  return leaf.toString('pem')
+}

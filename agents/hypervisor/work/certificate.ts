@@ -59,6 +59,16 @@ export function problemOf({ ca, cert, key }: TlsSecret, now: Date): string | und
 export const expiresWithin = ({ cert }: TlsSecret, ms: number, now: Date): boolean =>
   new X509Certificate(cert).validToDate.getTime() - now.getTime() < ms
 
+/** What is there now; undefined when a part of it is missing. */
+export async function installedIn(folder: string): Promise<TlsSecret | undefined> {
+  const [ca, cert, key] = await Promise.all(
+    ['CA/cacert.pem', 'libvirt/servercert.pem', 'libvirt/private/serverkey.pem'].map(path =>
+      readFile(join(folder, path), 'utf8').catch(() => undefined)
+    )
+  )
+  return ca === undefined || cert === undefined || key === undefined ? undefined : { ca, cert, key }
+}
+
 export async function isInstalled(folder: string, secret: TlsSecret): Promise<boolean> {
   const same = await Promise.all(
     files.map(async ([path, what]) => (await readFile(join(folder, path), 'utf8').catch(() => undefined)) === secret[what])

@@ -1,4 +1,4 @@
-// Reads the node's own secret, installs it, has libvirt take it, and looks whether it is served (NA-26…28)
+// Installs the node's own certificate, has libvirt take it, and looks whether it is served (NA-26…28)
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:tls'
@@ -8,10 +8,12 @@ import type { Systemd } from '../host/systemd.ts'
 import type { Known, Verdict } from '../known.ts'
 import { expiresWithin, install, isInstalled, problemOf, type TlsSecret } from './certificate.ts'
 
+/** The set that should be installed, or why there is none; undefined while nobody has made one. */
+export type TlsSource = () => Promise<TlsSecret | { waiting: string } | { failed: string } | undefined>
+
 interface Options {
   known: Known
-  kube: Pick<Kube, 'find'>
-  secret: { name: string; namespace: string }
+  source: TlsSource
   folder: string
   /** host:port that libvirt serves TLS on; left out: not looked at. */
   served?: string | undefined
@@ -35,7 +37,16 @@ const verdict = (status: 'True' | 'False', reason: string, message: string): Ver
 const decode = (data: Record<string, string> | undefined, name: string): string =>
   Buffer.from(data?.[name] ?? '', 'base64').toString()
 
-export function certificates({ known, kube, secret, folder, served, systemd, changed, clock, log, signal }: Options) {
+/** The secret that cert-manager fills, read by its name (NA-28). */
+export const fromSecret =
+  (kube: Pick<Kube, 'find'>, { name, namespace }: { name: string; namespace: string }): TlsSource =>
+  async () => {
+    const found = await kube.find(Secret, name, namespace)
+    if (found === undefined) return undefined // not yet issued
+    return { ca: decode(found.data, 'ca.crt'), cert: decode(found.data, 'tls.crt'), key: decode(found.data, 'tls.key') }
+  }
+
+export function certificates({ known, source, folder, served, systemd, changed, clock, log, signal }: Options) {
   const say = (status: 'True' | 'False', reason: string, message: string): void => {
     known.certificate = verdict(status, reason, message)
     changed()
@@ -55,13 +66,10 @@ export function certificates({ known, kube, secret, folder, served, systemd, cha
 
   /** One look; told by the caller's clock, again and again. */
   return async function look(): Promise<void> {
-    const found = await kube.find(Secret, secret.name, secret.namespace)
-    if (found === undefined) return // not yet issued
-    const tls: TlsSecret = {
-      ca: decode(found.data, 'ca.crt'),
-      cert: decode(found.data, 'tls.crt'),
-      key: decode(found.data, 'tls.key')
-    }
+    const tls = await source()
+    if (tls === undefined) return undefined
+    if ('waiting' in tls) return say('False', 'Installing', tls.waiting)
+    if ('failed' in tls) return say('False', 'FailedToUpdateTLSCertificate', tls.failed)
     const problem = problemOf(tls, clock())
     if (problem !== undefined) return say('False', 'FailedToUpdateTLSCertificate', problem)
     if (!(await isInstalled(folder, tls))) {
@@ -74,7 +82,7 @@ export function certificates({ known, kube, secret, folder, served, systemd, cha
       }
       const failed = await reload()
       if (failed !== undefined) return say('False', 'FailedToStartUpdateTLSService', failed)
-      log.info({ secret }, 'a new certificate was installed')
+      log.info({ validTo: new X509Certificate(tls.cert).validTo }, 'a new certificate was installed')
     } else if (known.certificate?.reason === 'FailedToStartUpdateTLSService') {
       const failed = await reload()
       if (failed !== undefined) return say('False', 'FailedToStartUpdateTLSService', failed)

@@ -1,4 +1,5 @@
-// NA-27: the key is that of the certificate, the whole set or none, what is served is looked at, and an end that comes near is told
+// NA-27: the key is that of the certificate, the whole set or none, what is served is looked at, and an end that comes near is told; NA-28: a
+// certificate whose key never leaves the node
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
@@ -10,9 +11,10 @@ import pino from 'pino'
 import t from 'tap'
 import type { Known } from '../../../agents/hypervisor/known.ts'
 import { install, isInstalled, problemOf, type TlsSecret } from '../../../agents/hypervisor/work/certificate.ts'
-import { certificates } from '../../../agents/hypervisor/work/certificates.ts'
-import type { Kube } from '../../../shared/kube/index.ts'
-import { makeAuthority, makeCertificate } from '../../servers/certificates.ts'
+import { certificates, fromSecret } from '../../../agents/hypervisor/work/certificates.ts'
+import { fromRequest } from '../../../agents/hypervisor/work/csr.ts'
+import type { CertificateSigningRequest, Kube } from '../../../shared/kube/index.ts'
+import { answer, askedFor, makeAuthority, makeCertificate } from '../../servers/certificates.ts'
 
 const dir = await mkdtemp(join(tmpdir(), 'c-'))
 t.teardown(() => rm(dir, { recursive: true, force: true }))
@@ -75,8 +77,7 @@ t.test('what libvirt serves, and how long it is good for', async t => {
   const started: string[] = []
   const look = certificates({
     known,
-    kube,
-    secret: { name: 's', namespace: 'n' },
+    source: fromSecret(kube, { name: 's', namespace: 'n' }),
     folder: join(dir, 'pki'),
     served: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     systemd: () => ({ units: async () => [], start: async unit => (started.push(unit), 'done') }),
@@ -99,4 +100,85 @@ t.test('what libvirt serves, and how long it is good for', async t => {
   now = new Date()
   await look()
   t.match(known.certificate, { status: 'False', reason: 'FailedToUpdateTLSCertificate' }, 'nobody serves')
+})
+
+t.test('NA-28: a certificate by request, its key made here', async t => {
+  const folder = join(dir, 'csr')
+  await mkdir(folder)
+  const authority = await makeAuthority(folder)
+  const requests = new Map<string, CertificateSigningRequest>()
+  const kube = {
+    find: async (_: unknown, name: string) => requests.get(name),
+    create: async (_: unknown, object: CertificateSigningRequest) => {
+      requests.set(object.metadata?.name ?? '', object)
+      return object
+    }
+  } as unknown as Pick<Kube, 'find' | 'create'>
+  let addresses: string[] = []
+  let now = new Date()
+  const [keyFile, pki] = [join(folder, 'state/libvirt.key'), join(folder, 'pki')]
+  const open = () =>
+    fromRequest({
+      kube,
+      node: 'node-1',
+      addresses: () => addresses,
+      signer: 'a.b/c',
+      caFile: join(folder, 'ca.crt'),
+      keyFile,
+      folder: pki,
+      clock: () => now
+    })
+  let next = open()
+  const newest = () => [...requests.values()].at(-1) as CertificateSigningRequest
+  const sign = async () => {
+    const certificate = await answer(authority, newest().spec.request)
+    newest().status = { certificate: Buffer.from(certificate).toString('base64') }
+  }
+  const take = async () => {
+    const found = await next()
+    if (found === undefined || !('key' in found)) throw new Error(`no certificate: ${JSON.stringify(found)}`)
+    t.equal(problemOf(found, now), undefined)
+    await install(pki, found)
+    return found
+  }
+
+  t.match(await next(), { waiting: /addresses/ }, 'what it should be good for is not known yet')
+  t.equal(requests.size, 0)
+  addresses = ['10.1.2.3', 'fd00::1:5', '::ffff:10.9.8.7', '::1']
+  t.match(await next(), { waiting: /^libvirt-node-1-[0-9a-f]{10} waits for approval$/ })
+  const { subject, names } = await askedFor(newest().spec.request)
+  t.equal(subject, 'O=nova, CN=node-1')
+  t.same(names, ['node-1', '10.1.2.3', 'fd00::1:5', '::ffff:a09:807', '::1'])
+  t.match(newest().spec, { signerName: 'a.b/c', expirationSeconds: 47 * 86_400 })
+  t.equal((await stat(keyFile)).mode & 0o777, 0o600)
+  t.notMatch(JSON.stringify(newest()), /PRIVATE|UFJJVkFURS/, 'nothing of the key leaves, in base64 either')
+
+  next = open() // the agent is started again
+  await next()
+  t.equal(requests.size, 1, 'it waits for the same request')
+  newest().status = { conditions: [{ type: 'Approved', status: 'True' }] }
+  t.match(await next(), { waiting: /its signer a\.b\/c/ })
+  newest().status = { conditions: [{ type: 'Denied', status: 'True', message: 'not here' }] }
+  t.match(await next(), { failed: /refused: not here/ })
+  requests.clear() // Kubernetes forgets them after an hour
+  await next()
+  await sign()
+  const first = await take()
+  await next()
+  t.equal(requests.size, 1, 'what is installed and good is not asked for again')
+
+  now = inDays(8) // of 30: past 10 of 47
+  t.same(await next(), first, 'the old one serves until the new one comes')
+  t.equal(requests.size, 2, 'asked for long before its end, with a new key')
+  await sign()
+  const second = await take()
+  t.not(second.key, first.key)
+
+  addresses = [...addresses, '10.1.2.4']
+  await next()
+  t.equal(requests.size, 3, 'a node that got another address asks anew')
+  await rm(join(pki, 'CA/cacert.pem'))
+  t.match(await next(), { waiting: /approval/ }, 'what is installed in part is not taken for good')
+  await sign()
+  t.not((await take()).key, second.key)
 })

@@ -1,21 +1,22 @@
-// The agent and its host, over a real dbus-daemon: units, shutdown, updates, certificates (NA-11, NA-16, NA-20…27). libvirt is its own test
+// The agent and its host, over a real dbus-daemon: units, shutdown, updates, certificates (NA-11, NA-16, NA-20…28). libvirt is its own test
 // driver in the real daemon; the API server is the real one.
 import { lstat, mkdir, readFile, readlink, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { connect as connectLibvirt, procedures } from 'node-libvirt'
 import t from 'tap'
-import { connect, Namespace, Secret } from '../../../shared/kube/index.ts'
+import { CertificateSigningRequest, connect, Namespace, Secret } from '../../../shared/kube/index.ts'
 import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
-import { makeAuthority, makeCertificate } from '../../servers/certificates.ts'
+import { answer, askedFor, makeAuthority, makeCertificate } from '../../servers/certificates.ts'
 import { startBus } from '../../servers/dbus.ts'
 import { eventually } from '../../servers/eventually.ts'
-import { asServiceAccount } from '../../servers/identity.ts'
+import { applyPolicies, applyRights, asServiceAccount, tokenOnNode } from '../../servers/identity.ts'
 import { kubernetes } from '../../servers/kubernetes.ts'
 import { startLibvirt } from '../../servers/libvirt.ts'
+import { request } from '../../servers/request.ts'
 import { agent, broker, hostRoot } from './harness.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(300_000)
 const whole = t // what outlives a sub-test
 const api = await kubernetes(t)
 const kubeconfig = await asServiceAccount(t, api, 'hypervisor-agent.yaml', 'hypervisor-agent')
@@ -223,6 +224,64 @@ t.test('NA-26, NA-27: the certificate is installed whole, or not at all', async 
     t.equal((await lstat(join(root, 'pki', file))).mode & 0o777, 0o600)
   }
   t.equal(await readlink(join(root, 'pki/qemu/client-key.pem')), 'server-key.pem')
+})
+
+t.test('NA-28: by request, the key of libvirt’s certificate never leaves the node', async t => {
+  await applyRights(api, 'components/csr/rights.yaml')
+  const home = await hostRoot(t)
+  const authority = await makeAuthority(home)
+  const own = `csr-${api.namespace}`
+  await admin.create(Hypervisor, { metadata: { name: own }, spec: { evacuateOnReboot: false } })
+  await admin.applyStatus(Hypervisor, { metadata: { name: own }, status: { internalIps: ['10.1.2.3', 'fd00::5'] } })
+  const csr = {
+    ...env,
+    NODE_NAME: own,
+    HOST_ROOT: home,
+    STATE_FOLDER: join(home, 'state'),
+    PKI_FOLDER: join(home, 'pki'),
+    CERTIFICATE_MODE: 'csr',
+    CSR_SIGNER: 'drover.test/libvirt',
+    CSR_CA_FILE: join(home, 'ca.crt')
+  }
+  const told = (message: RegExp) =>
+    eventually(`the certificate: ${message}`, async () => {
+      const { status: seen } = (await admin.find(Hypervisor, own)) ?? {}
+      return seen?.conditions?.find(({ type, message: now }) => type === 'TLSCertificateInstalled' && message.test(now))
+    })
+  const before = await agent(t, csr)
+  await told(/waits for approval/)
+  await before.close()
+  await agent(t, csr) // finds its request again
+  const requests = async () => {
+    const { items } = await admin.list(CertificateSigningRequest)
+    return items.filter(({ metadata }) => metadata?.name?.startsWith(`libvirt-${own}-`))
+  }
+  const [asked] = await requests()
+  const requestedName = asked?.metadata?.name ?? ''
+  t.match(asked?.spec, { username: 'system:serviceaccount:drover:hypervisor-agent', signerName: 'drover.test/libvirt' })
+  t.same(await askedFor(asked?.spec.request ?? ''), { subject: `O=nova, CN=${own}`, names: [own, '10.1.2.3', 'fd00::5'] })
+  const patch = (subresource: string, status: object) =>
+    admin.patch(CertificateSigningRequest, { name: requestedName }, { status }, { subresource })
+  await patch('approval', { conditions: [{ type: 'Approved', status: 'True', reason: 'Test', message: 'looked at' }] })
+  await told(/waits for its signer/)
+  const certificate = Buffer.from(await answer(authority, asked?.spec.request ?? '')).toString('base64')
+  await patch('status', { certificate })
+  t.match(await told(/is installed/), { status: 'True', reason: 'Ready' })
+  t.equal(await readFile(join(home, 'pki/libvirt/servercert.pem'), 'utf8'), Buffer.from(certificate, 'base64').toString())
+  t.match(await readFile(join(home, 'pki/libvirt/private/serverkey.pem'), 'utf8'), /BEGIN PRIVATE KEY/)
+  t.equal((await requests()).length, 1, 'asked once')
+
+  await applyPolicies(api, 'components/csr/rights.yaml')
+  const as = { ...api, adminToken: await tokenOnNode(api, 'drover', 'hypervisor-agent', own) }
+  const ask = async (name: string, signerName = 'drover.test/libvirt') => {
+    const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests?dryRun=All'
+    const spec = { ...asked?.spec, signerName, username: undefined, uid: undefined, groups: undefined, extra: undefined }
+    return (await request(as, 'POST', path, { metadata: { name }, spec })).status
+  }
+  await eventually('the policy to hold', async () => (await ask('libvirt-another-0123456789')) === 422)
+  t.equal(await ask(`libvirt-${own}-b-0123456789`), 422, 'a longer name of another node')
+  t.equal(await ask(`libvirt-${own}-0123456789`, 'kubernetes.io/kube-apiserver-client'), 422)
+  t.equal(await ask(`libvirt-${own}-0123456789`), 201)
 })
 
 t.test('NA-15: which events are told is read again while the agent runs', async t => {
