@@ -27,9 +27,7 @@ export async function act(seen: Seen, step: Step, hands: Hands): Promise<Answers
   const calls = step.calls.flatMap(call => ('server' in call ? [call] : []))
   const answered = await atMost(parallel, calls, async call => [call.server, await answer(() => ask(call, hands.cloud))] as const)
   const called = new Map<string, Outcome>(answered)
-  const chosen = await choose(step, hands)
-  const begun = await atMost(parallel, chosen, async one => [one.start.server, await begin(seen, one, hands)] as const)
-  return { started: new Map<string, Outcome>(begun), called, ...(host && { host }) }
+  return { started: await startSome(seen, step, hands), called, ...(host && { host }) }
 }
 
 interface Chosen {
@@ -41,25 +39,35 @@ interface Chosen {
 
 /**
  * The first `free` servers of the plan, without two of one server group in flight together (EV-15): Nova could not keep them apart while both are
- * between two hosts. Groups are learned here, since Nova shows them for single servers only.
+ * between two hosts. Groups are learned here, since Nova shows them for single servers only. Each is ordered as soon as it was read: the first
+ * does not wait for the last.
  */
-async function choose({ starts, free, moving }: Step, { cloud, memory }: Hands): Promise<Chosen[]> {
-  const chosen: Chosen[] = []
-  let taken: Set<string> | undefined
-  for (let at = 0; chosen.length < free && at < starts.length;) {
-    const batch = starts.slice(at, at + free - chosen.length)
-    at += batch.length
-    for (const one of await atMost(parallel, batch, start => readAgain(start, cloud))) {
-      const groups = one.fresh?.groups ?? []
-      memory.groups.set(one.start.server, groups)
-      if (groups.length > 0)
-        taken ??= new Set((await atMost(parallel, moving, ({ server }) => groupsOf(server, cloud, memory))).flat())
-      if (groups.some(group => taken?.has(group))) continue
-      for (const group of groups) taken?.add(group)
-      chosen.push(one)
+async function startSome(seen: Seen, { starts, free, moving }: Step, hands: Hands): Promise<Map<string, Outcome>> {
+  const { cloud, memory } = hands
+  const outcomes = new Map<string, Outcome>()
+  let taken: Promise<Set<string>> | undefined
+  const takeGroups = async (server: string, groups: readonly string[]): Promise<boolean> => {
+    memory.groups.set(server, groups)
+    if (groups.length === 0) return true
+    taken ??= atMost(parallel, moving, ({ server }) => groupsOf(server, cloud, memory)).then(all => new Set(all.flat()))
+    const inFlight = await taken
+    if (groups.some(group => inFlight.has(group))) return false
+    for (const group of groups) inFlight.add(group)
+    return true
+  }
+  let next = 0
+  let slots = free
+  const lane = async (): Promise<void> => {
+    for (let start = starts[next]; slots > 0 && start; start = starts[next]) {
+      next += 1
+      slots -= 1
+      const chosen = await readAgain(start, cloud)
+      if (await takeGroups(start.server, chosen.fresh?.groups ?? [])) outcomes.set(start.server, await begin(seen, chosen, hands))
+      else slots += 1
     }
   }
-  return chosen
+  await Promise.all(Array.from({ length: Math.min(parallel, free) }, lane))
+  return outcomes
 }
 
 async function readAgain(start: Start, { servers }: Cloud): Promise<Chosen> {

@@ -15,7 +15,7 @@ export interface Followed {
   moving: ReadonlySet<string>
   /** when it is worth looking again */
   nextCheckMs: number | undefined
-  /** moves that wait in Nova's own queue: as many lanes are filled again without us (EV-16) */
+  /** how many moves may end before a lane is idle: as many as wait in Nova's own queue (EV-16), or all when nobody waits */
   reserve: number
 }
 
@@ -46,6 +46,8 @@ interface Track {
 /** The last pass over an Eviction, as far as it says how soon the next is wanted. */
 interface Last {
   begunMs: number
+  /** a slow Nova is not made slower by listing it all the time */
+  tookMs: number
   reserve: number
   /** servers whose end was told since */
   heard: Set<string>
@@ -87,7 +89,7 @@ export function createFollower({ run, log, longestMs = 9000, unhurriedMs = 1200 
     track.waiting = undefined
     track.urgent = false
     track.running = true
-    lasts.set(name, { begunMs: performance.now(), reserve: 0, heard: new Set() })
+    lasts.set(name, { begunMs: performance.now(), tookMs: 0, reserve: 0, heard: new Set() })
     stopTimer(track)
     const done = once(name, track).then(waiting.resolve, waiting.reject)
     running.add(done)
@@ -102,7 +104,7 @@ export function createFollower({ run, log, longestMs = 9000, unhurriedMs = 1200 
   async function once(name: string, track: Track): Promise<void> {
     const { moving, nextCheckMs, reserve } = await run(name)
     const last = lasts.get(name)
-    if (last) last.reserve = reserve
+    if (last) Object.assign(last, { reserve, tookMs: performance.now() - last.begunMs })
     const waits = nextCheckMs === undefined || nextCheckMs > longestMs ? [] : [nextCheckMs]
     for (const [server, asked] of track.hints) {
       const wait = moving.has(server) ? rereadsMs[asked] : undefined
@@ -129,11 +131,17 @@ export function createFollower({ run, log, longestMs = 9000, unhurriedMs = 1200 
 
   /** Nova learns of it a little later than the agent, and events come in bursts. */
   function soon(name: string, server: string): number {
-    const { begunMs, reserve, heard } = lasts.get(name) ?? { begunMs: 0, reserve: 0, heard: new Set() }
-    heard.add(server)
-    // no lane is idle while the reserve lasts: what was heard is then only news for the status
-    const restMs = begunMs + (heard.size > reserve ? spacingMs : unhurriedMs) - performance.now()
+    const last = lasts.get(name)
+    if (!last) return rereadsMs[0] ?? 0
+    last.heard.add(server)
+    const restMs = last.begunMs + gapAfter(last) - performance.now()
     return Math.max(rereadsMs[0] ?? 0, restMs)
+  }
+
+  /** No lane is idle while the reserve lasts: what was heard is then only news for the status. */
+  function gapAfter({ heard, reserve, tookMs }: Last): number {
+    if (heard.size > reserve) return spacingMs
+    return reserve === Infinity ? Math.max(unhurriedMs, 4 * tookMs) : unhurriedMs
   }
 
   function stopTimer(track: Track): void {

@@ -22,7 +22,7 @@ export interface Passed {
   status: Status
   /** when it is worth looking again, if no event comes before */
   nextCheckMs: number
-  /** moves that Nova keeps in its own queue (EV-16) */
+  /** ends that leave no lane idle: moves that Nova keeps in its own queue (EV-16); all, when nobody waits */
   reserve: number
   step?: Step
 }
@@ -54,7 +54,7 @@ export async function pass(eviction: Eviction, peers: readonly Peer[], deps: Pas
   return {
     status: told,
     nextCheckMs: started > 0 ? Math.min(step.nextCheckMs, afterStartMs(seen, underWay, deps)) : step.nextCheckMs,
-    reserve: Math.max(0, underWay - (seen.novaLimit ?? underWay)),
+    reserve: step.starts.length > answers.started.size ? Math.max(0, underWay - (seen.novaLimit ?? underWay)) : Infinity,
     step
   }
 }

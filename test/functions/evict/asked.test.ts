@@ -131,7 +131,8 @@ t.test(
     const drained = await scene(5)
     drained.fake.host('hv1').liveMoveMs = 2000
     await untilBegun(drained, 1)
-    drained.eviction = { ...drained.eviction, status: undefined }
+    const { status: _, ...forgotten } = drained.eviction
+    drained.eviction = forgotten
     const untilMs = drained.clock.now() + 600_000
     while (drained.eviction.status?.verdict === undefined && drained.clock.now() < untilMs) {
       drained.deps = drained.newProcess()
@@ -142,25 +143,22 @@ t.test(
   }
 )
 
-const follower = (run: () => Followed, unhurriedMs?: number) => {
+const follow = (run: () => Followed, unhurriedMs?: number) => {
   let passes = 0
-  const { hint, pass, close } = createFollower({
-    run: async () => {
-      passes += 1
-      return run()
-    },
-    log: quiet,
-    ...(unhurriedMs !== undefined && { unhurriedMs })
-  })
-  t.teardown(close)
-  return { hint, pass, passes: () => passes }
+  const counted = async (): Promise<Followed> => {
+    passes += 1
+    return run()
+  }
+  const follower = createFollower({ run: counted, log: quiet, ...(unhurriedMs !== undefined && { unhurriedMs }) })
+  t.teardown(() => follower.close())
+  return { follower, passes: () => passes }
 }
 const idle: Followed = { moving: new Set(), nextCheckMs: undefined, reserve: 0 }
 
 t.test('EV-13: after an event Nova is asked again until it agrees', async t => {
   let stale = 3
-  const { hint, passes } = follower(() => ({ ...idle, moving: new Set((stale -= 1) >= 0 ? ['a'] : []) }))
-  await hint('hv1', 'a')
+  const { follower, passes } = follow(() => ({ ...idle, moving: new Set((stale -= 1) >= 0 ? ['a'] : []) }))
+  await follower.hint('hv1', 'a')
   await eventually('four passes', async () => passes() === 4)
   t.equal(stale, -1, 'three times too early, then it agreed')
 })
@@ -168,14 +166,14 @@ t.test('EV-13: after an event Nova is asked again until it agrees', async t => {
 t.test(
   'EV-13, EV-16: ends that come together share a pass; while Nova has one in its queue, a single end is no hurry',
   async t => {
-    const { hint, pass, passes } = follower(() => ({ ...idle, reserve: 1 }), 3_600_000)
-    await pass('hv1')
-    const first = hint('hv1', 'a')
-    await Promise.all([first, hint('hv1', 'b'), hint('hv1', 'c')])
+    const { follower, passes } = follow(() => ({ ...idle, reserve: 1 }), 3_600_000)
+    await follower.pass('hv1')
+    const first = follower.hint('hv1', 'a')
+    await Promise.all([first, follower.hint('hv1', 'b'), follower.hint('hv1', 'c')])
     t.equal(passes(), 2, 'the second end left a lane idle')
     let seen = false
-    void hint('hv1', 'd').then(() => (seen = true))
-    await pass('hv1')
+    void follower.hint('hv1', 'd').then(() => (seen = true))
+    await follower.pass('hv1')
     await eventually('the answer', async () => seen)
     t.equal(passes(), 3, 'any pass answers it')
   }
