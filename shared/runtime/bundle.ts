@@ -29,9 +29,15 @@ const plainLetters: Plugin = {
   }
 }
 
+/** What a function or agent is called in a pod's `args`: a folder may be in functions/ and in agents/. */
+export function programName(entry: string): string {
+  const folder = dirname(entry)
+  return basename(dirname(folder)) === 'agents' ? `${basename(folder)}-agent` : basename(folder)
+}
+
 /** `<name>.js` and the folder `<name>` of one function or agent, with all they need of node_modules; gives the path of the first. */
 export async function bundle(entry: string, outDir: string): Promise<string> {
-  const name = basename(dirname(entry))
+  const name = programName(entry)
   const build = await rolldown({
     input: entry,
     platform: 'node',
@@ -71,7 +77,7 @@ async function main(): Promise<void> {
   const outDir = join(root, 'dist')
   await mkdir(outDir, { recursive: true })
   for await (const entry of glob('{functions,agents}/*/main.ts', { cwd: root })) {
-    if (names.length > 0 && !names.includes(basename(dirname(entry)))) continue
+    if (names.length > 0 && !names.includes(programName(entry))) continue
     const file = await bundle(join(root, entry), outDir)
     await warm(file, join(outDir, '.cache'))
     console.log(file)

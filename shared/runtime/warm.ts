@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
-const deadlineMs = 10_000
+const deadlineMs = 60_000
 // Nobody reacts to it, but it goes the way of every event up to that point.
 const headers = {
   'ce-specversion': '1.0',
@@ -12,13 +12,20 @@ const headers = {
   'content-type': 'application/json'
 }
 
+interface WarmOptions {
+  /** Node's own, before the file. */
+  flags?: readonly string[]
+  args?: readonly string[]
+  env?: Record<string, string>
+}
+
 /**
  * Fills V8's compile cache by a start that goes as far as it can without a cluster. Node writes the cache when the process
  * ends by itself, so it is asked to stop and not killed; what it says on the way, and how it exits, is of no matter here.
  */
-export async function warm(file: string, cache: string): Promise<void> {
-  const child = spawn(process.execPath, [file], {
-    env: { NODE_COMPILE_CACHE: cache, PORT: '0', HOST: '127.0.0.1' },
+export async function warm(file: string, cache: string, { flags = [], args = [], env = {} }: WarmOptions = {}): Promise<void> {
+  const child = spawn(process.execPath, [...flags, file, ...args], {
+    env: { NODE_COMPILE_CACHE: cache, PORT: '0', HOST: '127.0.0.1', ...env },
     stdio: ['ignore', 'pipe', 'ignore'],
     timeout: deadlineMs
   })
