@@ -1,4 +1,6 @@
-import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import fastify, { type FastifyError, type FastifyInstance } from 'fastify'
+import { eventEdge } from './event-edge.ts'
 import type { Service } from './service.ts'
 
 export interface HttpEdge {
@@ -7,8 +9,6 @@ export interface HttpEdge {
   drain: () => Promise<void>
 }
 
-const noBody = Buffer.alloc(0)
-const mediaTypes = ['application/json', 'application/cloudevents+json', 'application/cloudevents-batch+json', '*']
 const ownPages = new Set(['/healthz', '/readyz', '/metrics'])
 // No route has a schema, so neither of fastify's compilers is ever asked for: ajv alone would cost 10 ms of each cold start.
 const unused = (): never => {
@@ -23,47 +23,40 @@ export function httpEdge(starting: Promise<Service>, bodyLimit: number): HttpEdg
   const stopping = new AbortController()
   let running = 0
   let whenIdle: (() => void) | undefined
+  const begun = (): void => void running++
   const finished = (): void => {
     if (--running === 0) whenIdle?.()
   }
+  const takeEvent = eventEdge({ bodyLimit, begun, finished, stopping: stopping.signal })
+
+  // Knative sends a 503 again, to whoever is there by then.
+  const refuse = (response: ServerResponse): void =>
+    void response.writeHead(503, { connection: 'close' }).end('failed, to be sent again')
+  const hand = (to: Service, request: IncomingMessage, response: ServerResponse, pages: RequestListener): void => {
+    const { method = 'GET', url = '/' } = request
+    const answering = to.route(method, url)
+    if (answering) {
+      begun()
+      void answering(request, response, stopping.signal).finally(finished)
+    } else if (method === 'POST') takeEvent(to, request, response)
+    else pages(request, response)
+  }
+  const listener =
+    (pages: RequestListener): RequestListener =>
+    (request, response) => {
+      if (stopping.signal.aborted) refuse(response)
+      else if (request.method !== 'POST' && ownPages.has(request.url ?? '/')) pages(request, response)
+      else if (service) hand(service, request, response, pages)
+      else
+        starting.then(
+          started => hand(started, request, response, pages),
+          () => refuse(response)
+        )
+    }
 
   const app = fastify({
-    bodyLimit,
-    requestTimeout: 30_000,
-    requestIdHeader: false,
     schemaController,
-    // An event is an event on any path, a malformed one included.
-    rewriteUrl: ({ method, url = '/' }) => (method === 'POST' ? '/' : url)
-  })
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser(mediaTypes, { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
-
-  // Before the body is read: what a route takes is its own from the first byte.
-  app.addHook('onRequest', (request, reply, next) => {
-    const { raw, method, originalUrl } = request
-    if (ownPages.has(originalUrl)) return next()
-    const hand = ({ route }: Pick<Service, 'route'>): void => {
-      const answering = route(method, originalUrl)
-      if (!answering) return next()
-      reply.hijack()
-      running++
-      raw.url = originalUrl
-      void answering(raw, reply.raw, stopping.signal).finally(finished)
-    }
-    if (service) hand(service)
-    else starting.then(hand, next)
-  })
-  app.post('/', async (request: FastifyRequest, reply: FastifyReply) => {
-    running++
-    try {
-      const { receive } = service ?? (await starting)
-      const body = Buffer.isBuffer(request.body) ? request.body : noBody
-      const answer = await receive({ headers: request.headers, body })
-      if (stopping.signal.aborted) reply.header('connection', 'close')
-      return reply.code(answer.status).send(answer.body)
-    } finally {
-      finished()
-    }
+    serverFactory: pages => createServer({ requestTimeout: 30_000, keepAliveTimeout: 72_000 }, listener(pages))
   })
   app.get('/healthz', (_request, reply) => reply.send('ok\n'))
   app.get('/readyz', (_request, reply) => {
@@ -77,12 +70,9 @@ export function httpEdge(starting: Promise<Service>, bodyLimit: number): HttpEdg
   // Knative retries a 404, and GET /somewhere is a mistake of the method anyway.
   app.setNotFoundHandler((_request, reply) => reply.code(405).header('allow', 'POST').send('events come by POST\n'))
   app.setErrorHandler((error: FastifyError, _request, reply) => {
-    const status = [400, 413, 415].includes(error.statusCode ?? 0) ? (error.statusCode ?? 0) : 503
-    if (status === 503) service?.log.error({ err: error }, 'request failed')
-    else service?.unreadable(status, error.message)
-    return reply.code(status).send(status === 503 ? 'failed, to be sent again' : error.message.slice(0, 200))
+    service?.log.error({ err: error }, 'request failed')
+    return reply.code(503).send('failed\n')
   })
-
   return {
     app,
     async drain() {

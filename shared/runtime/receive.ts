@@ -42,7 +42,7 @@ export function receiverOf<Deps>(fn: Reacting<Deps>, deps: () => Deps | Promise<
     const problem = problemIn(reaction.kind.data, event.data)
     if (problem !== undefined) return refused(problem)
     try {
-      await lock(key, async () => reaction.handle(event, await deps(), callOf(event, platform)))
+      await lock(key, async () => await reaction.handle(event, await deps(), new EventCall(event, platform)))
       return done
     } catch (error) {
       if (error instanceof Refused) return refused(error.message)
@@ -97,14 +97,23 @@ const matters = ({ changed: wanted }: Reaction, { changed }: Received): boolean 
 // 503 > 422 > 204: as long as one event of a batch may still succeed, the batch is to be sent again.
 const worse = (worst: Result, result: Result): Result => (result.status > worst.status ? result : worst)
 
-function callOf({ id, type, traceparent }: Received, { log, signal }: Platform): Call {
-  return {
-    // A child logger costs more than all else about an event that does nothing: made when it is used.
-    get log() {
-      return log.child({ event: id, type, ...(traceparent && { trace_id: traceId(traceparent) }) })
-    },
-    signal,
-    traceparent
+// A class, since a getter of a literal is made anew for each event.
+class EventCall implements Call {
+  readonly #event: Received
+  readonly #platform: Platform
+  readonly signal: AbortSignal
+  readonly traceparent: string | undefined
+  constructor(event: Received, platform: Platform) {
+    this.#event = event
+    this.#platform = platform
+    this.signal = platform.signal
+    this.traceparent = event.traceparent
+  }
+
+  /** A child logger costs more than all else about an event that does nothing: made when it is used. */
+  get log(): Call['log'] {
+    const { id, type, traceparent } = this.#event
+    return this.#platform.log.child({ event: id, type, ...(traceparent && { trace_id: traceId(traceparent) }) })
   }
 }
 

@@ -11,6 +11,7 @@ export type FindRoute = (method: string, url: string) => Answering | undefined
 /** `/explain` takes itself and all below it, the longest wins; `/` takes what is left, but for POST: that is an event. */
 export function routesOf<Deps>(routes: Readonly<Record<string, Route<Deps>>>, deps: () => Promise<Deps>, log: Logger): FindRoute {
   const byLength = Object.entries(routes).sort(([a], [b]) => b.length - a.length)
+  if (byLength.length === 0) return () => undefined // most functions have none, and every event asks
   return (method, url) => {
     const [asked = url] = url.split('?', 1)
     const takes = (path: string) => (path === '/' ? method !== 'POST' : asked === path || asked.startsWith(`${path}/`))

@@ -82,6 +82,21 @@ for (const [name, headers, body, then] of readable) {
   })
 }
 
+t.test('headers as they came: any case, and one that comes twice is a list', async t => {
+  const list = ['Host', 'x', 'Ce-Specversion', '1.0', 'ce-id', '1', 'CE-SOURCE', '/s', 'Ce-Type', 'a.b', 'ce-x', 'a', 'Ce-X', 'b']
+  t.match(one(list), { id: '1', source: '/s', type: 'a.b', extensions: { x: 'a, b' } })
+  t.match(one([...list, 'Content-Type', 'application/json', 'content-type', 'text/csv'], '[1]').data, [1], 'the first type holds')
+  t.equal(one([...list, 'Traceparent', trace]).traceparent, trace)
+  t.equal(one([...list, 'traceparent', trace, 'traceparent', otherTrace]).traceparent, undefined, 'two traces are none')
+  const names = Array.from({ length: 1000 }, (_, i) => `a${i}`)
+  const read = names.map(name => one([...list, `x-${name}`, 'y', `ce-${name}`, name]).extensions[name])
+  t.same(read, names, 'more names than are kept in mind')
+})
+
+t.test('names that only look like attributes do not matter to a structured event', async t => {
+  t.equal(one({ ...structured, 'ce-some-thing': 'x' }, JSON.stringify(event)).id, '1')
+})
+
 const unreadable: Array<[name: string, status: number, headers: Headers, body: string | Buffer]> = [
   ['nothing at all', 400, {}, ''],
   ['plain JSON', 400, { 'content-type': 'application/json' }, '{}'],

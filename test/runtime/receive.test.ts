@@ -165,6 +165,8 @@ t.test('metrics by function, type and outcome; a sender cannot make new series',
   t.match(text, `drover_events_total{function="f",type="${nodeChanged.type}",outcome="done"} 1`)
   t.match(text, 'drover_events_running{function="f"} 0')
   t.match(text, `drover_event_seconds_count{function="f",type="${nodeChanged.type}"} 1`)
+  t.match(text, `drover_event_seconds_bucket{le="+Inf",function="f",type="${nodeChanged.type}"} 1`)
+  t.match(text, 'drover_event_seconds_count{function="f",type="unknown"} 2')
   t.notMatch(text, 'made.up')
   t.doesNotThrow(() => receiver({ name: 'g', reactions: [] }, {}, platform), 'functions may share a registry')
 })

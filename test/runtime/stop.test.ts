@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, createServer, request, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { connect, type AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
@@ -77,6 +77,25 @@ t.test('SIGTERM: the running event is finished and answered, new ones are refuse
   t.equal(await exit, 0)
   await logged('handled')
   await logged('"outcome":"done"')
+})
+
+t.test('an event that was half here when the signal came: 503, to be sent again, never a 4xx that would lose it', async t => {
+  const held = await gate(t)
+  const { child, url, logged, exit } = await run(t, { GATE_URL: held.url })
+  const running = post(url)
+  await held.reached()
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  socket.write('POST / HTTP/1.1\r\nhost: x\r\n')
+  // Answered by the same loop: what was written before is read by then.
+  await fetch(`${url}/healthz`)
+  child.kill('SIGTERM')
+  await logged('stopping')
+  socket.write('content-length: 0\r\n\r\n')
+  const [answer] = (await once(socket, 'data')) as [Buffer]
+  t.match(answer.toString(), /^HTTP\/1.1 503 [^]*connection: close/i)
+  held.open()
+  t.equal((await running).status, 204)
+  t.equal(await exit, 0)
 })
 
 t.test('the end of the grace time: exit 1', async t => {
