@@ -33,18 +33,19 @@ interface Rule {
   name: string
   finding: Finding
   /** why it matches; undefined: it does not */
-  matches(facts: Facts): string | undefined
+  matches: (facts: Facts) => string | undefined
   /** said when it does not */
-  otherwise(facts: Facts): string
+  otherwise: (facts: Facts) => string
 }
 
 /** HA-10 */
 const requestTasks =
   /^(powering-off|rebooting|reboot_pending|reboot_started|deleting|soft-deleting|suspending|shelving|resize_|migrating|rebuild|rescuing)/
-const requests = new Set([
-  ...['stop', 'reboot', 'delete', 'suspend', 'shelve', 'shelveOffload', 'resize', 'migrate', 'live-migration'],
-  ...['evacuate', 'rebuild', 'rescue', 'resetState', 'pause', 'confirmResize', 'revertResize', 'softDelete', 'start']
-])
+const requests = new Set(
+  'stop reboot delete suspend shelve shelveOffload resize migrate live-migration evacuate rebuild rescue resetState pause confirmResize revertResize softDelete start'.split(
+    ' '
+  )
+)
 /** HA-14: what tells whether a server was meant to run before */
 const power = new Set(['stop', 'start', 'reboot', 'create', 'rebuild', 'resume', 'unpause', 'unshelve', 'restore', 'evacuate'])
 const running = new Set(['running', 'blocked'])

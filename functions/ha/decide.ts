@@ -21,7 +21,7 @@ export interface Step {
 
 /** HA-4, HA-5: off for a host whose spec says so; what another service answers for is only read. */
 export function modesOf({ spec }: Hypervisor, { mode, signals }: Policy, observed: boolean): Modes {
-  const off = spec.highAvailability === false || mode === 'off'
+  const off = !(spec.highAvailability ?? true) || mode === 'off'
   const vm: Mode = off ? 'off' : observed && mode === 'drover' ? 'observe' : mode
   if (off || mode === 'external') return { vm, signals: vm }
   return { vm, signals: observed && signals === 'drover' ? 'observe' : signals }
@@ -139,7 +139,8 @@ const holdEnds = (signals: readonly Signal[], { correlation }: Policy, nowMs: nu
     [...holds, 'StorageSuspect'].includes(kind) ? [Math.max(nowMs, ms(lastSeen) + correlation.calmSeconds * 1000)] : []
   )
 
-function closedBy({ nextCheckAt: _, ...incident }: Incident, rule: string, reason: string, nowMs: number): Incident {
+function closedBy(given: Incident, rule: string, reason: string, nowMs: number): Incident {
+  const { nextCheckAt: _, ...incident } = given
   return { ...incident, state: 'Closed', since: iso(nowMs), rule, reason }
 }
 

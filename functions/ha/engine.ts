@@ -14,7 +14,7 @@ import { look, lookAgainAt, type Eyes } from './look.ts'
 import type { Measure } from './metrics.ts'
 import type { Heard } from './reactions.ts'
 import { manager } from './scheduling.ts'
-import type { Ha, Seen } from './seen.ts'
+import type { Ha, Incident, Seen } from './seen.ts'
 import { newsTeller } from './tell.ts'
 
 export interface EngineDeps
@@ -165,14 +165,14 @@ function withOutcomes(ha: Ha, outcomes: readonly Outcome[], nowMs: number): Ha {
     )
   )
   if (refused.size === 0) return ha
-  const incidents = (ha.incidents ?? []).map(incident => {
+  const note = (incident: Incident): Incident => {
     const one = refused.get(incident.server)
     const last = incident.attempts?.at(-1)
     if (!one || !last || one.call.decisionId !== incident.decisionId || last.outcome !== undefined) return incident
     const attempts = [...(incident.attempts ?? []).slice(0, -1), { ...last, outcome: `refused: ${one.problem}`.slice(0, 512) }]
     return { ...incident, attempts, nextCheckAt: iso(nowMs + failedMs) }
-  })
-  return { ...ha, incidents }
+  }
+  return { ...ha, incidents: (ha.incidents ?? []).map(note) }
 }
 
 function fleetReader(kube: Kube, nowMs: () => number): () => Promise<Fleet> {

@@ -35,7 +35,7 @@ const alone = ({ id }: Received): string => id
 
 /** All that a row knows of; what it says is written down before the answer. */
 const rowReactions: Reaction<Deps>[] = [...new Map(rows.map(({ kind }) => [kind.type, kind])).values()].map(kind =>
-  on(kind as EventKind, { key: alone }, async ({ data, traceparent }, { engine, measure, policy }: Deps) => {
+  on(kind, { key: alone }, async ({ data, traceparent }, { engine, measure, policy }: Deps) => {
     measure.heard(kind.type)
     const { host } = data as { host: string }
     const heard = hear(kind, data as object, traceparent, await policy())
@@ -45,12 +45,12 @@ const rowReactions: Reaction<Deps>[] = [...new Map(rows.map(({ kind }) => [kind.
 )
 
 /** The objects say what is wrong; these say only "look". */
-const hints = [
-  ...[libvirt.libvirtLost, libvirt.libvirtRestored, libvirt.heartbeatMissed, ovs.bondMemberLost, ovs.bondMemberRestored],
-  ...[ovs.bondLost, ovs.bondRestored, ovs.bridgeLost, ovs.bridgeRestored, ovs.vswitchdLost, ovs.vswitchdRestored],
-  ...[ovs.ovsdbLost, ovs.ovsdbRestored, ovs.ovnControllerDisconnected, ovs.ovnControllerReconnected],
-  ...[ovs.flowsOutdated, ovs.flowsRefreshed, ovs.linkFlapped, ovs.ovsAgentLost]
-] as readonly EventKind[]
+const hints: readonly EventKind[] = [
+  libvirt.libvirtLost,
+  libvirt.libvirtRestored,
+  libvirt.heartbeatMissed,
+  ...ovs.ovsKinds.filter(({ reactedBy }) => reactedBy.includes('ha'))
+]
 
 const hintReactions: Reaction<Deps>[] = hints.map(kind =>
   on(kind, { key: alone }, async ({ data }, { engine, measure }: Deps) => {

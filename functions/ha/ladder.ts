@@ -181,10 +181,11 @@ function asked(incident: Incident, { evidence, policy }: View): string | undefin
   )?.requestId
 }
 
-const answered = (incident: Incident, more: Partial<Attempt>): Incident => ({
-  ...incident,
-  attempts: (incident.attempts ?? []).map((one, index, all) => (index === all.length - 1 ? { ...one, ...more } : one))
-})
+function answered(incident: Incident, more: Partial<Attempt>): Incident {
+  const { attempts = [] } = incident
+  const last = attempts.at(-1)
+  return last ? { ...incident, attempts: [...attempts.slice(0, -1), { ...last, ...more }] } : incident
+}
 
 function restarting(given: Incident, view: View): Judged {
   const { nowMs, host, evidence, domain } = view

@@ -129,7 +129,7 @@ export type Mode = Policy['mode']
 export type Answer = (typeof answers)[number]
 
 /** Every group and value that is left out has its default. */
-export function withDefaults<S extends TObject>(schema: S, given: unknown): unknown {
+export function withDefaults(schema: TObject, given: unknown): unknown {
   const own = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>
   const filled = Object.entries<TSchema>(schema.properties).map(([name, type]) => {
     const value = own[name]

@@ -48,7 +48,7 @@ export interface Row<D = never> {
   hear(data: D, trace: string | undefined, policy: Policy): readonly Heard[] | undefined
 }
 
-const row = <D>(given: Row<D>): Row => given as unknown as Row
+const row = <D>(given: Row<D>): Row => given
 const none = 'none'
 const recorded = 'record only'
 const check = (kind: FaultKind, event: string, data: About, waitSeconds: number, trace: string | undefined): Report => ({

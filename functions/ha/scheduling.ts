@@ -2,7 +2,7 @@
 import { disabledBy, disabledReason } from '../../shared/openstack/compute-service.ts'
 import { verdictOf } from '../../shared/openstack/eviction-verdict.ts'
 import { idOf, iso, ms } from './incident.ts'
-import type { Call, Decision, Modes, News, Seen, Signal } from './seen.ts'
+import type { Call, Decision, Ha, Modes, News, Seen, Signal } from './seen.ts'
 
 export const manager = 'drover-ha'
 
@@ -31,9 +31,9 @@ export function schedule(seen: Seen, signals: readonly Signal[], modes: Modes, n
   const { hypervisor, service, policy } = seen
   const before = hypervisor.status?.ha
   const mine = disabledBy(service?.disabledReason) === manager && service?.status === 'disabled'
-  const acting = modes.signals === 'drover' && !seen.observed
+  const acting = modes.signals === 'drover'
   const wanted = signals.filter(wants)
-  const drained = drainOf(seen, acting ? signals : [], nowMs)
+  const drained = modes.signals === 'observe' ? kept(before) : drainOf(seen, acting ? signals : [], nowMs)
   const rest = { ...nothing, ...drained }
 
   if (wanted.length > 0 && service?.status === 'enabled') {
@@ -49,7 +49,8 @@ export function schedule(seen: Seen, signals: readonly Signal[], modes: Modes, n
       news: [{ type: 'Warning', reason: 'SchedulingDisabled', note, decision }, ...rest.news]
     }
   }
-  if (!mine || (wanted.length > 0 && acting)) return rest
+  // HV-8: who only observes undoes nothing either
+  if (!mine || modes.signals === 'observe' || (wanted.length > 0 && acting)) return rest
   // healed, or no longer ours to answer: only what was disabled here is enabled, and not into somebody's maintenance
   if (hypervisor.spec.maintenance || drained.evictionRef) return { ...rest, waitingFor: 'the end of maintenance or drain' }
   const wellSince = ms(before?.since) || nowMs
@@ -66,6 +67,9 @@ export function schedule(seen: Seen, signals: readonly Signal[], modes: Modes, n
     ]
   }
 }
+
+const kept = (before: Ha | undefined): Partial<Scheduled> =>
+  before?.evictionRef?.name ? { evictionRef: { name: before.evictionRef.name } } : {}
 
 /** In observe mode the same thing would be written with each look. */
 function withNew(rest: Scheduled, decision: Decision, history: readonly Decision[] = []): Scheduled {

@@ -290,9 +290,10 @@ function correlated({ hypervisor, policy }: Seen, correlations: readonly Correla
     lastSeen
   }))
   const { drain, drainStorage } = policy.correlation
-  return [...found, ...kept].map(one => {
+  const answer = (one: Found): Found => {
     if (one.kind === 'HostSuspect') return { ...one, disableAtMs: one.sinceMs, drain }
     if (one.kind === 'StorageSuspect') return { ...one, disableAtMs: one.sinceMs, drain: drainStorage }
     return one
-  })
+  }
+  return [...found, ...kept].map(answer)
 }
