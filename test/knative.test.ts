@@ -79,6 +79,14 @@ for (const { file, metadata, spec } of triggers) {
   })
 }
 
+t.test('no Service asks for what Serving refuses', async t => {
+  for (const { file, kind, metadata, spec } of manifests) {
+    if (kind !== 'Service' || spec?.['template'] === undefined) continue
+    const refs = spec['template'].spec.containers.flatMap(({ env = [] }: any) => env).filter(({ valueFrom }: any) => valueFrom?.fieldRef)
+    t.same(refs, [], `${file}: ${metadata.name} has no fieldRef`)
+  }
+})
+
 t.test('no Trigger is meant for a Service that does not exist', async t => {
   for (const { metadata, spec } of triggers) {
     for (const { name, kind, namespace } of [spec['subscriber'].ref, spec['delivery'].deadLetterSink.ref]) {
