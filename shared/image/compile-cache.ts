@@ -8,6 +8,9 @@ import { run } from './run.ts'
 
 // A cache holds hashes of strings, which are seeded by chance: with the same seed two caches of the same code are the same.
 const seeded = ['--hash-seed=1', '--random-seed=1']
+// It also holds the path of each module: by way of this one that is the same wherever the image is made.
+const here = '/proc/self/cwd'
+const asNamed = ['--preserve-symlinks', '--preserve-symlinks-main']
 // Where Node keeps its own checksum, and V8 that of its flags (node: src/compile_cache.cc, v8: src/snapshot/code-serializer.h).
 const checksumAt = 16
 const dataAt = 20
@@ -22,12 +25,14 @@ export const cacheEnv = (folder: string) => ({ NODE_COMPILE_CACHE: folder, NODE_
  */
 export async function fillCache(app: string, names: readonly string[]): Promise<void> {
   const cache = join(app, '.cache')
-  const entry = join(app, 'drover.js')
-  await run(process.execPath, [entry, '--help'], cacheEnv(cache))
+  await run(process.execPath, [join(app, 'drover.js'), '--help'], cacheEnv(cache))
   const [ordinary] = await readdir(cache)
   if (ordinary === undefined) throw new Error('Node wrote no compile cache')
   const flags = await flagsIn(join(cache, ordinary))
-  for (const name of names) await warm(entry, cache, { flags: seeded, args: [name], env: cacheEnv(cache) })
+  const entry = join(here, 'drover.js')
+  const within = join(here, '.cache')
+  for (const name of names)
+    await warm(entry, within, { flags: [...seeded, ...asNamed], args: [name], env: cacheEnv(within), cwd: app })
   const filled = (await readdir(cache)).find(folder => folder !== ordinary)
   if (filled === undefined) throw new Error('no function left a compile cache')
   for (const file of await readdir(join(cache, filled))) await asOrdinary(join(cache, filled, file), flags)

@@ -17,17 +17,20 @@ interface WarmOptions {
   flags?: readonly string[]
   args?: readonly string[]
   env?: Record<string, string>
+  cwd?: string
 }
 
 /**
  * Fills V8's compile cache by a start that goes as far as it can without a cluster. Node writes the cache when the process
  * ends by itself, so it is asked to stop and not killed; what it says on the way, and how it exits, is of no matter here.
  */
-export async function warm(file: string, cache: string, { flags = [], args = [], env = {} }: WarmOptions = {}): Promise<void> {
+export async function warm(file: string, cache: string, options: WarmOptions = {}): Promise<void> {
+  const { flags = [], args = [], env = {}, cwd } = options
   const child = spawn(process.execPath, [...flags, file, ...args], {
     env: { NODE_COMPILE_CACHE: cache, PORT: '0', HOST: '127.0.0.1', ...env },
     stdio: ['ignore', 'pipe', 'ignore'],
-    timeout: deadlineMs
+    timeout: deadlineMs,
+    ...(cwd !== undefined && { cwd })
   })
   const exited = once(child, 'exit')
   for await (const line of createInterface(child.stdout)) {
