@@ -3,9 +3,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { glob } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { serversOf } from './runner/needs.ts'
+import { inOrder } from './runner/order.ts'
+import { runFiles, type Ran } from './runner/pool.ts'
 import { tally } from './runner/tally.ts'
 import { say, type Prepared } from './servers/say.ts'
 
@@ -30,21 +31,16 @@ async function check(script: string): Promise<void> {
   wrong.push(`npm run ${script} found faults`)
 }
 
-async function runTests(files: string[], env: Record<string, string>): Promise<{ passed: number; failed: number }> {
-  const count = tally()
-  const leash = join(import.meta.dirname, 'runner', 'leash.ts')
-  const child = spawn(process.execPath, [leash, 'tap', 'run', '--reporter=tap', ...files], {
-    cwd: root,
-    detached: true, // a signal to the runner's group ends the runner, and that ends this
-    stdio: ['pipe', 'pipe', 'inherit'],
-    env: { ...process.env, NODE_OPTIONS: '--conditions=drover', NODE_COMPILE_CACHE: compileCache, ...env }
-  })
-  createInterface(child.stdout).on('line', line => {
-    for (const shown of count.read(line)) process.stdout.write(`${shown}\n`)
-  })
-  const [code] = (await once(child, 'close')) as [number | null]
-  // tap knows of a failure that no file told
-  return { passed: count.passed, failed: code === 0 ? count.failed : Math.max(count.failed, 1) }
+const tests = { passed: 0, failed: 0 }
+let ended = 0
+
+/** A line for each file, and all that a failed one said. */
+function told({ file, lines, code, ms }: Ran): void {
+  const { passed, failed } = tally(lines, code)
+  tests.passed += passed
+  tests.failed += failed
+  if (failed > 0) process.stdout.write(`# Subtest: ${file}\n${lines.map(line => `    ${line}\n`).join('')}`)
+  process.stdout.write(`${failed > 0 ? 'not ok' : 'ok'} ${++ended} - ${file} # time=${ms}ms\n`)
 }
 
 const chosen = process.argv.slice(2)
@@ -53,21 +49,57 @@ const real = all.filter(file => file.endsWith('.real.test.ts'))
 const needs = new Map(await Promise.all(real.map(async file => [file, await serversOf(join(root, file), servers)] as const)))
 
 const missing = new Map<string, string>()
+const standing = new Set<string>()
 const shared: Array<{ env: Record<string, string>; stop: () => Promise<void> }> = []
-let tests = { passed: 0, failed: 0 }
-const checks = (chosen.length === 0 ? ['typecheck', 'lint'] : []).map(check)
-try {
-  for (const name of new Set([...needs.values()].flat())) {
-    const started = Date.now()
-    const server = (await import(join(servers, `${name}.ts`))) as Server
-    const prepared = await server.prepare()
-    if (!prepared.ok) missing.set(name, prepared.reason)
-    else if (server.share) shared.push(await server.share())
-    say(`${name}: ${prepared.ok ? `ready after ${((Date.now() - started) / 1000).toFixed(1)} s` : prepared.reason}`)
+
+async function prepare(name: string): Promise<void> {
+  const started = Date.now()
+  const server = (await import(join(servers, `${name}.ts`))) as Server
+  const prepared = await server.prepare()
+  if (!prepared.ok) missing.set(name, prepared.reason)
+  else {
+    if (server.share) shared.push(await server.share())
+    standing.add(name)
   }
-  const files = all.filter(file => !needs.get(file)?.some(name => missing.has(name)))
-  const env = Object.assign({}, ...shared.map(({ env }) => env)) as Record<string, string>
-  if (files.length > 0) tests = await runTests(files.sort(), env)
+  say(`${name}: ${prepared.ok ? `ready after ${((Date.now() - started) / 1000).toFixed(1)} s` : prepared.reason}`)
+}
+
+/** Begins with the files that need no server, while one server after the other is made ready. */
+async function runGroup(files: readonly string[], width: { least: number; most: number }): Promise<void> {
+  if (files.length === 0) return
+  const names = [...new Set(files.flatMap(file => needs.get(file) ?? []))].filter(
+    name => !standing.has(name) && !missing.has(name)
+  )
+  const preparing = (async () => {
+    for (const name of names) await prepare(name)
+  })()
+  const ready = (file: string) => {
+    const wanted = needs.get(file) ?? []
+    if (wanted.some(name => missing.has(name))) return 'never'
+    return wanted.every(name => standing.has(name)) ? 'yes' : 'not yet'
+  }
+  const env = (): Record<string, string> =>
+    Object.assign({ NODE_OPTIONS: '--conditions=drover', NODE_COMPILE_CACHE: compileCache }, ...shared.map(({ env }) => env))
+  const running = runFiles({
+    root,
+    files: await inOrder(root, files, file => needs.has(file)),
+    ready,
+    env,
+    ...width,
+    onEnd: told
+  })
+  await Promise.all([preparing, running])
+}
+
+const checks = (chosen.length === 0 ? ['typecheck', 'lint'] : []).map(check)
+// A whole cluster with all its parts wants the machine for itself, and nobody else is to wait for it.
+const wantsAll = (file: string): boolean => needs.get(file)?.includes('knative') ?? false
+try {
+  await runGroup(
+    all.filter(file => !wantsAll(file)),
+    { least: 2, most: 4 }
+  )
+  await runGroup(all.filter(wantsAll), { least: 1, most: 1 })
 } finally {
   for (const { stop } of shared) await stop()
 }

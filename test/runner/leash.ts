@@ -1,15 +1,19 @@
-// Runs a command as long as its own standard input is open: when the runner ends, however it ends, the pipe closes and the command is
-// killed with all that it started.
-import { spawn } from 'node:child_process'
+// Lives as long as its standard input. The runner tells which process groups it began (`+PID`) and which ended (`-PID`); when the runner
+// is gone, however it went, the pipe closes and those that are left are killed.
+import { createInterface } from 'node:readline'
 
-const [command, ...args] = process.argv.slice(2) as [string, ...string[]]
-const child = spawn(command, args, { detached: true, stdio: ['ignore', 'inherit', 'inherit'] })
-child.on('exit', (code, signal) => {
-  process.exitCode = signal === null ? (code ?? 1) : 1
-  process.stdin.destroy()
-})
+const groups = new Set<number>()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {}) // the end of standard input tells
 
-process.stdin.resume().on('end', () => {
-  if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) process.kill(-child.pid, 'SIGKILL')
-})
+for await (const line of createInterface(process.stdin)) {
+  const pid = Number(line.slice(1))
+  if (line.startsWith('+')) groups.add(pid)
+  else groups.delete(pid)
+}
+for (const pid of groups) {
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // ended in this moment
+  }
+}

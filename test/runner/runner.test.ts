@@ -4,9 +4,12 @@ import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { eventually } from '../servers/eventually.ts'
 import { serversOf } from './needs.ts'
+import { inOrder } from './order.ts'
+import { runFiles, type PoolOptions, type Ran } from './pool.ts'
+import { processors } from './processors.ts'
 import { tally } from './tally.ts'
 
 t.test('the servers of a file: its own imports, its helpers’ and what those servers stand on', async t => {
@@ -16,7 +19,7 @@ t.test('the servers of a file: its own imports, its helpers’ and what those se
     'servers/request.ts': 'export const request = 1',
     'machine/real.ts': "import { kubevirt } from '../servers/kubevirt.ts'",
     'machine/a.real.test.ts':
-      "import t from 'tap'\nimport { real } from './real.ts'\nimport { request } from '../servers/request.ts'",
+      "import t, { type Test } from 'tap'\nimport { real } from './real.ts'\nimport { request } from '../servers/request.ts'",
     'machine/b.real.test.ts': "const { kubernetes } = await import('../servers/kubernetes.ts')",
     'machine/c.test.ts': "import { decide } from '../../functions/machine/decide.ts'"
   }
@@ -32,37 +35,96 @@ t.test('the servers of a file: its own imports, its helpers’ and what those se
 })
 
 const tap = `TAP version 14
-# Subtest: test/a.test.ts
-    # Subtest: one
-        ok 1 - should be equal
-    ok 1 - one # time=1ms
-    ok 2 - two # SKIP no reason
-    1..2
-ok 1 - test/a.test.ts # time=5ms
-# Subtest: test/b.test.ts
-    not ok 1 - breaks # time=2ms
-      ---
-      found: 1
-      ...
-    ok 2 - holds # time=2ms
-not ok 2 - test/b.test.ts # time=5ms
-# Subtest: test/c.test.ts
-    ok 1 - holds # time=2ms
-not ok 3 - test/c.test.ts # time=120000ms {
+# Subtest: one
+    ok 1 - should be equal
+    not ok 2 - inside
+ok 1 - one # time=1ms
+ok 2 - two # SKIP no reason
+not ok 3 - breaks # time=2ms
+  ---
+  found: 1
+  ...
 1..3`
 
-t.test(
-  'each top-level test counts once, a file that died counts as a failure, and only failed files are told in full',
-  async t => {
-    const count = tally()
-    const shown = tap.split('\n').flatMap(line => count.read(line))
-    t.equal(count.passed, 4)
-    t.equal(count.failed, 2)
-    t.equal(shown[0], 'ok 1 - test/a.test.ts # time=5ms')
-    t.ok(shown.includes('      found: 1'), 'what the failed test said')
-    t.equal(shown.filter(line => line.startsWith('not ok')).length, 2)
+t.test('each top-level test counts once, and a file that died counts as a failure', async t => {
+  t.same(tally(tap.split('\n'), 1), { passed: 2, failed: 1 })
+  t.same(tally(['ok 1 - holds'], 0), { passed: 1, failed: 0 })
+  t.same(tally(['ok 1 - holds'], null), { passed: 1, failed: 1 }, 'killed')
+  t.same(tally([], 7), { passed: 0, failed: 1 }, 'crashed before its first word')
+})
+
+t.test('files with the most patience come first, then those with servers', async t => {
+  const folder = t.testdir({
+    'a.test.ts': '',
+    'b.real.test.ts': '',
+    'c.test.ts': "t.setTimeout(120_000)\nt.test('x', async t => t.setTimeout(600_000))",
+    'd.real.test.ts': 't.setTimeout(300_000)'
+  })
+  const files = ['a.test.ts', 'b.real.test.ts', 'c.test.ts', 'd.real.test.ts']
+  const order = await inOrder(folder, files, file => file.includes('.real.'))
+  t.same(order, ['c.test.ts', 'd.real.test.ts', 'b.real.test.ts', 'a.test.ts'])
+})
+
+t.test('processors are idle when they had nothing to do for a while, and nothing was begun since', async t => {
+  const now = { idle: 0, total: 0 }
+  const pass = (idle: number, busy: number) => {
+    now.idle += idle
+    now.total += idle + busy
   }
-)
+  const { idle, occupied } = processors(() => ({ ...now }), 2)
+  pass(3000, 0)
+  t.equal(idle(), false, 'not seen for long enough')
+  pass(0, 1000)
+  t.equal(idle(), true, 'three quarters')
+  t.equal(idle(), false, 'seen anew')
+  pass(500, 3500)
+  t.equal(idle(), false, 'an eighth')
+  pass(3000, 0)
+  occupied()
+  pass(1000, 0)
+  t.equal(idle(), false)
+})
+
+/** Files that say when they begin and end as they run, and what the pool told of them. */
+async function pooled(t: Test, files: Record<string, string>, options: Partial<PoolOptions> = {}): Promise<Ran[]> {
+  const ran: Ran[] = []
+  const defaults = { ready: () => 'yes' as const, env: () => ({}), least: 2, most: 2 }
+  await runFiles({ ...defaults, root: t.testdir(files), files: Object.keys(files), onEnd: one => void ran.push(one), ...options })
+  return ran
+}
+
+t.test('a file runs as a process of its own; how it ended and what it said is told', async t => {
+  const ran = await pooled(
+    t,
+    {
+      'good.mjs': "console.log('ok 1 - ' + process.env.GIVEN)",
+      'bad.mjs': "console.log('not ok 1 - bad'); process.exitCode = 3",
+      'killed.mjs': "process.kill(process.pid, 'SIGKILL')"
+    },
+    { env: () => ({ GIVEN: 'here' }) }
+  )
+  const of = (file: string) => ran.find(one => one.file === file)
+  t.match(of('good.mjs'), { code: 0, lines: ['ok 1 - here'] })
+  t.match(of('bad.mjs'), { code: 3, lines: ['not ok 1 - bad'] })
+  t.match(of('killed.mjs'), { code: null, lines: [] })
+})
+
+t.test('a file waits for its servers while others run, and one whose server cannot be had is left out', async t => {
+  let asked = 0
+  const ran = await pooled(
+    t,
+    { 'late.mjs': '', 'never.mjs': '', 'soon.mjs': '' },
+    {
+      least: 1,
+      most: 1,
+      ready: file => (file === 'never.mjs' ? 'never' : file === 'late.mjs' && ++asked < 3 ? 'not yet' : 'yes')
+    }
+  )
+  t.same(
+    ran.map(({ file }) => file),
+    ['soon.mjs', 'late.mjs']
+  )
+})
 
 const root = join(import.meta.dirname, '../..')
 
@@ -97,19 +159,14 @@ async function holding(child: ReturnType<typeof runner>): Promise<number | undef
 }
 
 t.test('nothing goes on when the runner is killed -9', async t => {
-  // Two taps in one tree clear the same folder: the inner one may stumble over what the outer one writes there, and is then begun again.
-  for (let tries = 1; tries <= 5; tries++) {
-    const child = runner(['test/runner/hold.ts'], {})
-    t.teardown(() => child.kill('SIGKILL'))
-    child.stdout.resume()
-    const pid = await holding(child)
-    if (pid === undefined) continue
-    t.ok(existsSync(`/proc/${pid}`))
-    child.kill('SIGKILL')
-    await eventually('its end', async () => !existsSync(`/proc/${pid}`))
-    return
-  }
-  t.fail('the runner never came to its test')
+  const child = runner(['test/runner/hold.ts'], {})
+  t.teardown(() => child.kill('SIGKILL'))
+  child.stdout.resume()
+  const pid = await holding(child)
+  if (pid === undefined) throw new Error('the runner never came to its test')
+  t.ok(existsSync(`/proc/${pid}`))
+  child.kill('SIGKILL')
+  await eventually('its end', async () => !existsSync(`/proc/${pid}`))
 })
 
 const text = async (stream: NodeJS.ReadableStream) =>
