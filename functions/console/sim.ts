@@ -21,8 +21,9 @@ function isOurs({ headers }: IncomingMessage): boolean {
 const refused = (status: number, error: string): SimAnswer => ({ status, body: JSON.stringify({ error }) })
 
 export async function askSimulator(file: string | undefined, request: IncomingMessage, path: string): Promise<SimAnswer> {
-  if (file === undefined) return refused(404, 'there is no simulated fleet here')
   const { method = 'GET' } = request
+  if (file === undefined)
+    return path === '/actions' ? { status: 200, body: '{"actions":[]}' } : refused(404, 'there is no simulated fleet here')
   const known = method === 'GET' ? path === '/actions' || path === '/fleet' : /^\/actions\/[a-z-]+$/.test(path)
   if (!known) return refused(404, 'there is no such page')
   if (method !== 'GET' && (method !== 'POST' || !isOurs(request))) return refused(403, 'only this page may do that')

@@ -8,9 +8,13 @@ import { drainNeedsPerson, drainOf, evictionOf, isOver } from '../view/drain.ts'
 import { movesOf } from '../view/moves.ts'
 import { onCluster, Trouble, type ClusterOptions } from './cluster.ts'
 import { readHost } from './fleet.ts'
-import { say, table } from './output.ts'
+import { asData, say, table, type Format } from './output.ts'
 
-interface DrainOptions extends ClusterOptions {
+interface Options extends ClusterOptions {
+  output: Format
+}
+
+interface DrainOptions extends Options {
   reason?: string
   dryRun: boolean
   watch: boolean
@@ -21,28 +25,28 @@ export const drain = (host: string, options: DrainOptions): Promise<number> =>
   onCluster('drain', options, async kube => {
     const { hypervisor, eviction } = await readHost(kube, host)
     const reason = options.reason ?? `drover drain by ${userInfo().username}`
-    if (options.dryRun) return plan(kube, host, reason, seconds(options.timeout))
+    if (options.dryRun) return plan(kube, host, reason, options)
     const { maintenance = '' } = hypervisor.spec
     if (maintenance !== '' && maintenance !== 'manual')
       throw new Trouble(`${host} is in maintenance ${maintenance} already, which a drain by hand would end`)
     if (maintenance === '')
       await kube.patch(Hypervisor, { name: host }, { spec: { maintenance: 'manual', maintenanceReason: reason } })
-    say(maintenance === '' ? `${host} is to be drained: ${reason}` : `${host} is being drained already`)
+    const said = maintenance === '' ? `${host} is to be drained: ${reason}` : `${host} is being drained already`
+    const data = options.output === 'json' || options.output === 'yaml'
+    if (!data || !options.watch) say(asData(options.output, { host, maintenance: 'manual', reason }) ?? said)
     const earlier = maintenance === '' && eviction && isOver(eviction) ? eviction.metadata.uid : undefined
-    return options.watch ? follow(kube, host, earlier) : 0
+    return options.watch ? follow(kube, host, earlier, options.output) : 0
   })
 
-export const undrain = (host: string, options: ClusterOptions): Promise<number> =>
+export const undrain = (host: string, options: Options): Promise<number> =>
   onCluster('undrain', options, async kube => {
     const { hypervisor } = await readHost(kube, host)
     const { maintenance = '' } = hypervisor.spec
     if (maintenance !== '' && maintenance !== 'manual')
       throw new Trouble(`${host} is in maintenance ${maintenance}, which nobody asked for by hand; its owner ends it`)
-    if (maintenance === '') say(`${host} is in service`)
-    else {
-      await kube.patch(Hypervisor, { name: host }, { spec: { maintenance: '', maintenanceReason: '' } })
-      say(`${host} goes back into service`)
-    }
+    if (maintenance !== '') await kube.patch(Hypervisor, { name: host }, { spec: { maintenance: '', maintenanceReason: '' } })
+    const said = maintenance === '' ? `${host} is in service` : `${host} goes back into service`
+    say(asData(options.output, { host, maintenance: '' }) ?? said)
     return 0
   })
 
@@ -53,7 +57,8 @@ const seconds = (text: string): number => {
 }
 
 /** An eviction that only plans, and goes when it was read. */
-async function plan(kube: Kube, host: string, reason: string, timeoutSeconds: number): Promise<number> {
+async function plan(kube: Kube, host: string, reason: string, { timeout, output }: DrainOptions): Promise<number> {
+  const timeoutSeconds = seconds(timeout)
   const name = `${host}-plan-${randomUUID().slice(0, 8)}`
   await kube.create(Eviction, { metadata: { name }, spec: { hypervisor: host, reason, dryRun: true } })
   try {
@@ -65,9 +70,9 @@ async function plan(kube: Kube, host: string, reason: string, timeoutSeconds: nu
       if (!isOver(planned)) continue
       const moves = movesOf(host, planned, [], new Date())
       const rows = moves.map(({ name, word, tone, line }) => [name, { text: word, tone }, line])
-      say(moves.length === 0 ? `${host} is empty: nothing would move` : table(['VM', 'PLAN', ''], rows))
       const stuck = drainNeedsPerson(planned)
-      if (stuck !== undefined) say(stuck)
+      const told = moves.length === 0 ? `${host} is empty: nothing would move` : table(['VM', 'PLAN', ''], rows)
+      say(asData(output, { host, moves, ...(stuck !== undefined && { stuck }) }) ?? [told, stuck].filter(Boolean).join('\n'))
       return stuck === undefined ? 0 : 1
     }
     throw new Trouble(`no plan within ${timeoutSeconds} s; is functions/evict running? \`kubectl describe eviction\` tells more`)
@@ -77,17 +82,21 @@ async function plan(kube: Kube, host: string, reason: string, timeoutSeconds: nu
 }
 
 /** `earlier`: a drain that was over before this one began. */
-async function follow(kube: Kube, host: string, earlier: string | undefined): Promise<number> {
+async function follow(kube: Kube, host: string, earlier: string | undefined, output: Format): Promise<number> {
+  const data = output === 'json' || output === 'yaml'
   let told = ''
   for await (const eviction of changesOf(kube, evictions => evictionOf(host, evictions))) {
     if (isOver(eviction) && eviction.metadata.uid === earlier) continue
-    const { percent, word, line, eta } = drainOf(eviction, new Date())
-    const text = `${bar(percent)} ${word}${line ? ` · ${line}` : ''}${eta ? ` · until ${eta}` : ''}`
-    if (text !== told) progress(text, isOver(eviction))
+    const view = drainOf(eviction, new Date())
+    const { percent, word, line, eta } = view
+    const until = eta && !isOver(eviction) ? ` · until ${new Date(eta).toTimeString().slice(0, 8)}` : ''
+    const text = `${bar(percent)} ${word}${line ? ` · ${line}` : ''}${until}`
+    if (text !== told && !data) progress(text, isOver(eviction))
     told = text
     if (!isOver(eviction)) continue
     const stuck = drainNeedsPerson(eviction)
-    if (stuck !== undefined) say(stuck)
+    if (data) say(asData(output, { ...view, ...(stuck !== undefined && { stuck }) }) ?? '')
+    else if (stuck !== undefined) say(stuck)
     return eviction.status?.verdict === 'Succeeded' ? 0 : 1
   }
   return 1
@@ -103,7 +112,7 @@ const bar = (percent: number): string => {
 function progress(text: string, last: boolean): void {
   const { isTTY, columns } = process.stdout
   if (!isTTY) return say(text)
-  process.stdout.write(`\r\u001B[K${last ? text : text.slice(0, columns - 1)}${last ? '\n' : ''}`)
+  process.stdout.write(`\r\u001B[K${last ? text : text.slice(0, Math.max(20, columns - 1))}${last ? '\n' : ''}`)
 }
 
 /** The eviction that is meant, whenever one of them changes. */

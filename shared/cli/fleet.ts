@@ -1,5 +1,5 @@
 // The fleet as the commands read it: once, from the cluster.
-import { KubeError, type Kube } from '../kube/index.ts'
+import { KubeError, type Kube, type ListOptions } from '../kube/index.ts'
 import { Eviction } from '../schema/eviction.ts'
 import { Hypervisor } from '../schema/hypervisor.ts'
 import type { Kind, KubeObject } from '../schema/kind.ts'
@@ -9,11 +9,12 @@ import { evictionOf } from '../view/drain.ts'
 import type { DetailObjects } from '../view/detail.ts'
 import type { HostObjects } from '../view/host.ts'
 import { Trouble } from './cluster.ts'
+import { hint } from './nearest.ts'
 
 /** What is not installed, or not for our eyes, is not shown. */
-async function listed<T extends KubeObject>(kube: Kube, kind: Kind<T>): Promise<T[]> {
+export async function listed<T extends KubeObject>(kube: Kube, kind: Kind<T>, options: ListOptions = {}): Promise<T[]> {
   try {
-    return (await kube.list(kind, {})).items
+    return (await kube.list(kind, options)).items
   } catch (err) {
     if (err instanceof KubeError && (err.code === 'NotFound' || err.code === 'Forbidden')) return []
     throw err
@@ -40,9 +41,7 @@ export async function readHost(kube: Kube, name: string): Promise<DetailObjects>
   return { ...found, migrations, happenings: [] }
 }
 
-function unknownHost(name: string, hosts: readonly HostObjects[]): string {
+export function unknownHost(name: string, hosts: readonly HostObjects[]): string {
   const names = hosts.map(({ hypervisor }) => hypervisor.metadata.name)
-  const near = names.filter(known => known.includes(name) || name.includes(known)).slice(0, 3)
-  const hint = near.length > 0 ? `did you mean ${near.join(', ')}?` : `\`drover get\` lists the ${names.length} there are`
-  return `there is no host ${name}; ${hint}`
+  return `there is no host ${name}; ${hint(name, names, `\`drover get\` lists the ${names.length} there are`)}`
 }

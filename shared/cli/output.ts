@@ -34,3 +34,10 @@ export function asData(format: Format, value: unknown): string | undefined {
   if (format === 'json') return JSON.stringify(value, undefined, 2)
   return format === 'yaml' ? stringify(value).trimEnd() : undefined
 }
+
+/** One of many that come one after the other: a line of JSON, or a document of YAML. */
+export function sayOne(format: Format, value: unknown, text: string): void {
+  if (format === 'json') say(JSON.stringify(value))
+  else if (format === 'yaml') say(`---\n${stringify(value).trimEnd()}`)
+  else say(text)
+}

@@ -5,10 +5,11 @@ import { apiVersion } from '../schema/kind.ts'
 import { NetworkConfiguration } from '../schema/network-configuration.ts'
 import { isRecord } from '../schema/openapi.ts'
 import { checkObject, type Surroundings } from './check-object.ts'
+import { asData, say, type Format } from './output.ts'
 import { readObjects, Unreadable, type Found, type Place } from './read-objects.ts'
 
 interface Options {
-  output: 'text' | 'json'
+  output: Format
   enforce: boolean
 }
 
@@ -26,16 +27,15 @@ interface Outcome {
   skipped: number
 }
 
-const say = (text: string): void => void process.stdout.write(`${text}\n`)
-
 /** Gives the exit code. */
 export async function validate(files: readonly string[], { output, enforce }: Options): Promise<number> {
   const paths = files.length > 0 ? files : process.stdin.isTTY ? [] : ['-']
   try {
     if (paths.length === 0) throw new Unreadable('name a file with -f, or - for standard input')
     const outcome = check(await readObjects(paths, () => readAll(process.stdin)), enforce)
-    if (output === 'json') say(JSON.stringify({ ok: isFine(outcome), ...outcome }, undefined, 2))
-    else tell(outcome)
+    const data = asData(output, { ok: isFine(outcome), ...outcome })
+    if (data === undefined) tell(outcome)
+    else say(data)
     return isFine(outcome) ? 0 : 1
   } catch (err) {
     if (!(err instanceof Unreadable)) throw err
@@ -64,7 +64,7 @@ function nameOf(object: unknown): Pick<Checked, 'kind' | 'name' | 'namespace'> {
 }
 
 /** Files that are applied together know each other. */
-function networksAmong(found: readonly Found[]): Surroundings['network'] {
+export function networksAmong(found: readonly Found[]): Surroundings['network'] {
   const networks = new Map<string, NetworkConfiguration>()
   for (const { object } of found) {
     if (!isRecord(object) || object.kind !== NetworkConfiguration.kind || object.apiVersion !== apiVersion(NetworkConfiguration))

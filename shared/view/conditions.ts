@@ -42,7 +42,7 @@ export function conditionsOf({ status }: Hypervisor, now: Date): ConditionView[]
       tone: toneOf(condition),
       status: condition.status,
       reason: condition.reason,
-      sentence: condition.message || condition.reason,
+      sentence: /\p{L}/u.test(condition.message) ? condition.message : condition.reason, // some tell only a sign
       since: since(condition.lastTransitionTime, now)
     }))
     .toSorted((a, b) => Number(b.type === 'Ready') - Number(a.type === 'Ready') || a.type.localeCompare(b.type))

@@ -78,9 +78,12 @@ function timelineOf({ hypervisor, happenings }: DetailObjects): Happening[] {
     about: name,
     text: `${kind}: ${from ? `${from} → ` : ''}${to}${reason ? ` (${reason})` : ''}${actor ? `, by ${actor}` : ''}`
   }))
-  return [...own, ...happenings.filter(({ about }) => about === name)]
-    .toSorted((a, b) => b.time.localeCompare(a.time))
-    .slice(0, 100)
+  // What a function recorded it often told as an Event too, without its own name.
+  const recorded = own.map(({ text }) => text)
+  const further = happenings.filter(
+    ({ about, text }) => about === name && !recorded.some(line => line.startsWith(text.replace(/ \(\d+ times\)$/, '')))
+  )
+  return [...own, ...further].toSorted((a, b) => b.time.localeCompare(a.time)).slice(0, 100)
 }
 
 export function hostDetail(objects: DetailObjects, now: Date): HostDetail {

@@ -6,7 +6,7 @@ import type { Happening, LetterView } from './types.ts'
 export const toldKinds = ['Hypervisor', 'Eviction', 'OVSNode', 'Machine'] as const
 
 export const timeOf = ({ series, eventTime, deprecatedLastTimestamp, metadata }: Event): string =>
-  String(series?.lastObservedTime ?? eventTime ?? deprecatedLastTimestamp ?? metadata?.creationTimestamp ?? '')
+  series?.lastObservedTime ?? eventTime ?? deprecatedLastTimestamp ?? metadata?.creationTimestamp ?? ''
 
 /** `hostOf` finds the host of an Eviction. */
 export function toldHappening(event: Event, hostOf: (eviction: string) => string | undefined): Happening {

@@ -22,6 +22,8 @@ export interface Fleet {
   snapshot: () => Update
   detail: (host: string) => HostDetail | undefined
   networks: () => NetworkView[]
+  /** The newest ones, the newest first. */
+  happenings: () => readonly Happening[]
   /** Calls back with every change until the signal aborts. */
   follow: (listen: (update: Update) => void, signal: AbortSignal) => void
 }
@@ -185,6 +187,7 @@ export function watchFleet({ kube, title, clock, signal, batchMs, onError }: Fle
       )
     },
     networks: () => [...ovsNodes.objects.values()].flatMap(node => networkDetail(node) ?? []),
+    happenings: past.all,
     follow(listen, until) {
       listeners.add(listen)
       until.addEventListener('abort', () => listeners.delete(listen), { once: true })
