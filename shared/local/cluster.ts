@@ -11,8 +11,8 @@ export interface LocalCluster {
   url?: string
   /** The user's own. */
   kubeconfig: string
-  /** What a workload connects with: here, as there, it may do no more than the roles of its ServiceAccount say. */
-  kubeconfigOf(workload: Workload): Promise<string>
+  /** What a workload connects with: here, as there, it may do no more than the roles of its ServiceAccount say, and on a node as that node. */
+  kubeconfigOf(workload: Workload, node?: string): Promise<string>
   close(): Promise<void>
 }
 
@@ -24,10 +24,10 @@ export async function embeddedCluster(file: string | undefined, options: KubeApi
   return {
     url: api.url,
     kubeconfig,
-    async kubeconfigOf({ namespace, name, serviceAccount }) {
+    async kubeconfigOf({ namespace, name, serviceAccount }, node) {
       if (serviceAccount === undefined) return kubeconfig
-      const path = join(folder, `${name}.kubeconfig`)
-      await api.writeKubeconfig(path, { namespace, name: serviceAccount })
+      const path = join(folder, `${node === undefined ? name : `${name}-${node}`}.kubeconfig`)
+      await api.writeKubeconfig(path, { namespace, name: serviceAccount, node })
       return path
     },
     async close() {

@@ -65,3 +65,12 @@ export async function loadClusterAgent(): Promise<Agent> {
   const { clusterAgent } = (await import(join(root, 'agents', 'cluster', 'agent.ts'))) as { clusterAgent: Agent }
   return clusterAgent
 }
+
+/** Those that run on every hypervisor. */
+export async function loadNodeAgents(): Promise<{ hypervisor: Agent; ovs: Agent }> {
+  const [{ hypervisorAgent }, { ovsAgent }] = (await Promise.all([
+    import(join(root, 'agents', 'hypervisor', 'agent.ts')),
+    import(join(root, 'agents', 'ovs', 'agent.ts'))
+  ])) as [{ hypervisorAgent: Agent }, { ovsAgent: Agent }]
+  return { hypervisor: hypervisorAgent, ovs: ovsAgent }
+}

@@ -3,13 +3,20 @@ import { resolve } from 'node:path'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import closeWithGrace from 'close-with-grace'
 import { logLines } from './lines.ts'
+import type { SimulatedFleet } from './fleet/index.ts'
+import { defaultWishes, type FleetWishes } from './fleet/plan.ts'
 import type { LocalPlatform, PlatformOptions } from './platform.ts'
 
 const help = `npm start -- [options]
 
-Runs every function of Drover in one process, wired by knative/ as it is, on an embedded Kubernetes API. No root, no cluster.
+Runs every function of Drover in one process, wired by knative/ as it is, on an embedded Kubernetes API and a simulated fleet under
+the agents as they are shipped. No root, no cluster.
 
-  --demo               apply a handful of Nodes, so that something happens at once
+  --hosts N            hosts of the simulated fleet (default 12); --zones N (default 3), --vms N on each host (default 5)
+  --seed N             another fleet, another history; the same seed gives the same (default 1)
+  --scenario FILE      play a list of things that happen to the fleet; a name without a slash is one of those that come along
+  --empty              no fleet
+  --demo               the default fleet, for those who remember this word
   --kubeconfig FILE    work on a real cluster in place of the embedded API (install crds/ there first)
   --os-cloud NAME      work on a real OpenStack in place of the embedded one: a name of clouds.yaml, or env for OS_*
   --state FILE         keep objects and events over restarts in this file (SQLite)
@@ -21,6 +28,12 @@ Runs every function of Drover in one process, wired by knative/ as it is, on an 
 
 const options = {
   demo: { type: 'boolean', default: false },
+  empty: { type: 'boolean', default: false },
+  hosts: { type: 'string' },
+  zones: { type: 'string' },
+  vms: { type: 'string' },
+  seed: { type: 'string' },
+  scenario: { type: 'string' },
   kubeconfig: { type: 'string' },
   state: { type: 'string' },
   port: { type: 'string' },
@@ -46,6 +59,32 @@ function fail(err: unknown): never {
   const { message, code = '' } = err as Error & { code?: string }
   process.stderr.write(`npm start: ${message}${advice[code] ? `: ${advice[code]}` : ''}\n`)
   process.exit(1)
+}
+
+const limits = { hosts: [1, 1000], zones: [1, 100], vms: [0, 200], seed: [0, 2 ** 32 - 1] } as const
+
+/** Where nothing is simulated there is no fleet: a real cluster, a real OpenStack. */
+function fleetOptions(values: ReturnType<typeof parse>): { fleet?: FleetWishes } {
+  const { empty, demo, kubeconfig, 'os-cloud': osCloud } = values
+  const wished = ['hosts', 'zones', 'vms', 'seed', 'scenario'].filter(name => values[name as keyof typeof values] !== undefined)
+  if (demo) wished.push('demo')
+  const without = empty ? '--empty' : kubeconfig !== undefined ? '--kubeconfig' : osCloud !== undefined ? '--os-cloud' : undefined
+  if (without === undefined) return { fleet: { ...defaultWishes, ...numbers(values) } }
+  if (wished.length > 0) throw new Error(`--${wished[0]} is of the simulated fleet, which there is none of with ${without}`)
+  return {}
+}
+
+function numbers(values: ReturnType<typeof parse>): Partial<FleetWishes> {
+  const names = ['hosts', 'zones', 'vms', 'seed'] as const
+  return Object.fromEntries(
+    names.flatMap(name => {
+      const [text, [min, max]] = [values[name], limits[name]]
+      if (text === undefined) return []
+      const number = Number(text)
+      if (/^\d+$/.test(text) && number >= min && number <= max) return [[name, number]]
+      throw new Error(`--${name} is a number from ${min} to ${max}, not ${text}`)
+    })
+  )
 }
 
 function platformOptions({
@@ -87,6 +126,14 @@ function introduce({ apiUrl, kubeconfig, cloud, broker, functions, doors }: Loca
   say(`\n  export KUBECONFIG=${kubeconfig}\n  kubectl get hypervisors\n`)
 }
 
+function introduceFleet({ fleet: { wishes, hosts, cloud } }: SimulatedFleet): void {
+  const servers = cloud.world.instances.size
+  const zones = new Set(Array.from(hosts.values(), ({ plan }) => plan.zone)).size
+  const after = (performance.now() / 1000).toFixed(1)
+  say(`  fleet           ${hosts.size} hosts in ${zones} zones with ${servers} servers (seed ${wishes.seed}) after ${after} s`)
+  say(`                  npx drover sim        # what can be done to it\n`)
+}
+
 const parse = () => parseArgs({ options, allowPositionals: false }).values
 
 try {
@@ -95,7 +142,7 @@ try {
     say(help)
     process.exit(0)
   }
-  const wanted = platformOptions(values)
+  const wanted = { ...platformOptions(values), ...fleetOptions(values) }
   const { startPlatform } = await import('./platform.ts')
   const platform = await startPlatform(wanted)
   closeWithGrace({ delay: 10_000 }, async ({ err }) => {
@@ -103,10 +150,8 @@ try {
     await platform.close()
   })
   introduce(platform)
-  if (values.demo) {
-    const { applyDemo } = await import('./demo.ts')
-    say(`  demo: applied ${(await applyDemo(platform.kubeconfig)).join(', ')}\n`)
-  }
+  const simulated = await platform.fleet
+  if (simulated) introduceFleet(simulated)
 } catch (err) {
   fail(err)
 }

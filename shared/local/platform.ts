@@ -1,18 +1,24 @@
 // Every function in one process, wired by knative/ as it is, on an embedded Kubernetes API or on a real one.
 import { createServer } from 'node:http'
 import type { DestinationStream } from 'pino'
-import { startAgent } from '../runtime/agent.ts'
+import { startAgent, type Agent } from '../runtime/agent.ts'
 import { ConfigError, readConfig, type Env } from '../runtime/config.ts'
 import type { DroverFunction } from '../runtime/function.ts'
 import { createLog, type Logger } from '../runtime/log.ts'
 import { routeEdge } from '../runtime/route-edge.ts'
 import { RuntimeConfig } from '../runtime/runtime-config.ts'
 import { startService, type Service } from '../runtime/service.ts'
+import { simulatorFileOf } from '../runtime/simulator.ts'
 import { startBroker, type Broker, type Manifest, type Ref, type Sink } from './broker/index.ts'
 import { openCloud } from './cloud.ts'
 import { embeddedCluster, realCluster, type LocalCluster } from './cluster.ts'
 import { keepComputeHosts } from './compute-hosts.ts'
-import { loadClusterAgent, loadDocuments, loadForeignCrds, loadFunctions, type Loaded } from './load.ts'
+import type { AgentKind } from './fleet/agents.ts'
+import type { SimulatedFleet } from './fleet/index.ts'
+import type { FleetWishes } from './fleet/plan.ts'
+import { loadClusterAgent, loadDocuments, loadForeignCrds, loadFunctions, loadNodeAgents, type Loaded } from './load.ts'
+import type { FakeOpenStack } from './openstack/index.ts'
+import { putUpSignpost } from './signpost.ts'
 import { openState } from './state.ts'
 import { functionBehind, objectsOf, workloadOf, type Workload } from './workload.ts'
 
@@ -28,6 +34,8 @@ export interface PlatformOptions {
   functions?: string[]
   /** Where the wiring is, in place of knative/. */
   knative?: string
+  /** A simulated fleet on the embedded API and OpenStack. */
+  fleet?: FleetWishes
   logs: DestinationStream
   logLevel?: RuntimeConfig['logLevel']
 }
@@ -41,6 +49,8 @@ export interface LocalPlatform {
   functions: string[]
   /** Where functions answer requests that are no events. */
   doors: ReadonlyMap<string, { url: string; paths: string[] }>
+  /** The simulated fleet, which comes up after everything else; absent where none was asked for. */
+  fleet?: Promise<SimulatedFleet>
   close(): Promise<void>
 }
 
@@ -115,8 +125,9 @@ async function start(options: PlatformOptions, closers: Closers): Promise<LocalP
     ...(state && { state })
   })
   closers.add(() => broker.close())
+  const sim = options.fleet && simulatorFileOf(cluster.kubeconfig)
   for (const { fn, workload } of functions) {
-    const env = { ...(await environment(workload, broker, cluster)), ...cloud.env }
+    const env = { ...(await environment(workload, broker, cluster)), ...cloud.env, ...(sim && { SIM_FILE: sim }) }
     const service = startService(fn, { ...readConfig(RuntimeConfig, { env }), logLevel }, { env, logs })
     services.set(fn.name, service)
     closers.add(() => service.close())
@@ -139,7 +150,11 @@ async function start(options: PlatformOptions, closers: Closers): Promise<LocalP
     closers.add(() => hosts.close())
   }
   const { url, kubeconfig } = cluster
+  const signs = { broker: broker.ingress('drover', 'default'), functions: [...running].join(', ') }
+  if (url !== undefined) await putUpSignpost(kubeconfig, signs)
+  const fleet = options.fleet && cloud.fake && simulate(options.fleet, cloud.fake)
   return {
+    ...(fleet && { fleet }),
     ...(url !== undefined && { apiUrl: url }),
     kubeconfig,
     cloud: cloud.name,
@@ -147,6 +162,33 @@ async function start(options: PlatformOptions, closers: Closers): Promise<LocalP
     functions: [...running],
     doors,
     close: () => closers.close()
+  }
+
+  function simulate(wishes: FleetWishes, fake: FakeOpenStack): Promise<SimulatedFleet> {
+    const starting = (async () => {
+      const [{ startSimulatedFleet }, agents] = await Promise.all([import('./fleet/index.ts'), loadNodeAgents()])
+      const kindOf = (agent: Agent): AgentKind | undefined => {
+        const workload = workloadOf(manifests, 'DaemonSet', agent.name)
+        return workload && { agent, env: node => environment(workload, broker, cluster, node) }
+      }
+      const [hypervisor, ovs] = [kindOf(agents.hypervisor), kindOf(agents.ovs)]
+      return startSimulatedFleet({
+        wishes,
+        cloud: fake,
+        kubeconfig: cluster.kubeconfig,
+        kinds: { ...(hypervisor && { hypervisor }), ...(ovs && { ovs }) },
+        logs,
+        logLevel: logLevel === 'info' ? 'warn' : logLevel, // two agents for each host, and all of them quiet
+        onFault: err => log.error({ err }, 'the simulated fleet')
+      })
+    })()
+    closers.add(() =>
+      starting.then(
+        started => started.close(),
+        () => {} // told by whoever waits for it
+      )
+    )
+    return starting
   }
 
   async function embedded(): Promise<LocalCluster> {
@@ -164,9 +206,9 @@ async function start(options: PlatformOptions, closers: Closers): Promise<LocalP
 }
 
 /** What the manifest states, the broker's address by its SinkBinding, and the cluster to work on. */
-async function environment(workload: Workload, broker: Broker, cluster: LocalCluster): Promise<Env> {
+async function environment(workload: Workload, broker: Broker, cluster: LocalCluster, node?: string): Promise<Env> {
   const { K_SINK } = broker.sinkFor(workload) ?? {}
-  return { ...workload.env, ...(K_SINK && { K_SINK }), KUBECONFIG: await cluster.kubeconfigOf(workload) }
+  return { ...workload.env, ...(K_SINK && { K_SINK }), KUBECONFIG: await cluster.kubeconfigOf(workload, node) }
 }
 
 function sinkOf(ref: Ref, running: ReadonlySet<string>, services: ReadonlyMap<string, Service>): Sink | undefined {

@@ -44,6 +44,8 @@ export interface ShownFleet {
   at: string
   nova: 'up' | 'slow' | 'down'
   hosts: ShownHost[]
+  /** What was done and not undone: the actions that would undo it. */
+  undo: Array<{ name: string; args: Record<string, string | number> }>
 }
 
 export interface ShownHost {

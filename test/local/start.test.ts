@@ -10,18 +10,18 @@ import { start } from './start.ts'
 t.setTimeout(120_000)
 const folder = mkdtempSync(join(tmpdir(), 'drover-start-'))
 t.teardown(() => rmSync(folder, { recursive: true }))
-t.test('the demo: Nodes become Hypervisors, each event is a line, and Ctrl-C leaves nothing', async t => {
-  const drover = start(t, '--demo', '--functions', 'hypervisor,dead-letters')
+t.test('the fleet: Nodes become Hypervisors, each event is a line, and Ctrl-C leaves nothing', async t => {
+  const drover = start(t, '--hosts', '6', '--zones', '2', '--functions', 'hypervisor,dead-letters')
   const [, kubeconfig = ''] = await drover.says(/export KUBECONFIG=(\S+)/)
   t.equal(statSync(kubeconfig).mode & 0o777, 0o600)
-  await drover.says(/demo: applied node001-zone-a/)
+  await drover.says(/fleet +6 hosts in 2 zones with 30 servers \(seed 1\)/)
   await drover.says(/hypervisor +node\.changed node003-zone-b {2}→ done {2}[\d.]+ ms/)
   const kube = await connect({ manager: 'test', kubeconfig })
   const ready = await eventually('all Hypervisors', async () => {
     const { items } = await kube.list(Hypervisor)
     return items.length === 6 && items.every(({ status }) => status?.phase === 'Registering') && items
   })
-  t.equal(ready.find(({ metadata }) => metadata.name === 'node002-zone-b')?.status?.internalIp, '10.0.2.2')
+  t.equal(ready.find(({ metadata }) => metadata.name === 'node002-zone-b')?.status?.internalIp, '10.2.0.2')
   await kube.delete(Node, { name: 'node001-zone-a' })
   await eventually('the garbage collector', async () => (await kube.find(Hypervisor, 'node001-zone-a')) === undefined)
   kube.close()
@@ -31,10 +31,10 @@ t.test('the demo: Nodes become Hypervisors, each event is a line, and Ctrl-C lea
 
 t.test('--state keeps objects over kill -9, with the same kubeconfig', async t => {
   const state = join(folder, 'state')
-  const first = start(t, '--state', state, '--demo', '--functions', 'hypervisor')
+  const first = start(t, '--state', state, '--hosts', '6', '--zones', '2', '--functions', 'hypervisor')
   await first.says(/hypervisor +hypervisor\.changed node003-zone-b/)
   await first.end('SIGKILL')
-  const second = start(t, '--state', state, '--log', 'json', '--functions', 'hypervisor')
+  const second = start(t, '--state', state, '--empty', '--log', 'json', '--functions', 'hypervisor')
   const [, kubeconfig = ''] = await second.says(/export KUBECONFIG=(\S+)/)
   t.equal(kubeconfig, `${state}.kubeconfig`)
   const kube = await connect({ manager: 'test', kubeconfig })

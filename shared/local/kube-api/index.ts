@@ -38,13 +38,20 @@ export interface KubeApiOptions {
   historySize?: number
 }
 
+export interface Account {
+  namespace: string
+  name: string
+  /** The node that the token is bound to, as that of a pod on it is. */
+  node?: string | undefined
+}
+
 export interface KubeApi {
   url: string
   token: string
   /** The certificate that clients have to trust, PEM. */
   ca: string
   /** The administrator's, or a service account's. Readable by the owner only. */
-  writeKubeconfig(path: string, account?: { namespace: string; name: string }): Promise<void>
+  writeKubeconfig(path: string, account?: Account): Promise<void>
   close(): Promise<void>
 }
 
@@ -75,10 +82,11 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
   server.keepAliveTimeout = 60_000
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const tokenOf = ({ namespace, name }: { namespace: string; name: string }): string => {
+  const tokenOf = ({ namespace, name, node }: Account): string => {
     const account = store.get('/serviceaccounts', namespace, name)
     if (!account) throw notFound({ group: '', plural: 'serviceaccounts', kind: 'ServiceAccount' }, name)
-    return identities.issue(account, { expirationSeconds: 365 * 86_400 }).token
+    const bound = node !== undefined && { boundObjectRef: { kind: 'Node', name: node } }
+    return identities.issue(account, { expirationSeconds: 365 * 86_400, ...bound }).token
   }
   return {
     url,

@@ -34,6 +34,8 @@ import {
 
 export { type ManualClock, manualClock, realClock, type WorldClock } from './world/clock.ts'
 export type { Effect, Fault } from './http/faults.ts'
+export { tell } from './world/instances.ts'
+export { abort as abortMove } from './world/live-moves.ts'
 export type { Seen } from './http/server.ts'
 export type { Flavor, Host, Instance, Pace, World } from './world/world.ts'
 

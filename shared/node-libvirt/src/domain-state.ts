@@ -1,5 +1,5 @@
 // virDomainState, and for each state the reasons that it can have
-import { type Word, word } from './words.ts'
+import { valueOf, type Word, word } from './words.ts'
 
 const reasons = {
   'no-state': ['unknown'],
@@ -57,4 +57,10 @@ export function domainState(state: number, reason: number): DomainState {
   const name = states[state]
   if (name === undefined) return { state, reason }
   return { state: name, reason: word(reasons[name], reason) } as DomainState // the reason is of this state's list
+}
+
+/** The way back: state and reason as libvirt numbers them. */
+export function domainStateNumbers({ state, reason }: DomainState): [state: number, reason: number] {
+  if (typeof state === 'number') return [state, reason]
+  return [states.indexOf(state), valueOf<readonly string[]>(reasons[state], reason)]
 }

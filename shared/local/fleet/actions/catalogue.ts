@@ -33,13 +33,13 @@ const seconds = (means: string, byDefault: number) =>
 
 export const catalogue = {
   'pull-cable': action('host', 'Pulls the cable out of one network card: a bond loses a member.', { host, link }, 'plug-cable'),
-  'plug-cable': action('host', 'Plugs the cable of a network card in again.', { host, link }, 'pull-cable'),
+  'plug-cable': action('host', 'Plugs the cable of a network card in again.', { host, link }),
   'fail-bond': action('host', 'Takes the link from every member of a bond: the host is cut off.', { host, bond }, 'heal-bond'),
-  'heal-bond': action('host', 'Gives every member of a bond its link again.', { host, bond }, 'fail-bond'),
+  'heal-bond': action('host', 'Gives every member of a bond its link again.', { host, bond }),
   'cut-ovn': action('host', 'Cuts ovn-controller off from the southbound database: flows freeze.', { host }, 'join-ovn'),
-  'join-ovn': action('host', 'Lets ovn-controller reach the southbound database again.', { host }, 'cut-ovn'),
+  'join-ovn': action('host', 'Lets ovn-controller reach the southbound database again.', { host }),
   'crash-vm': action('vm', 'Kills the QEMU process of a server; Nova shows it as stopped a moment later.', { vm }, 'start-vm'),
-  'start-vm': action('vm', 'Starts a server that does not run, as its owner would do by Nova.', { vm }, 'crash-vm'),
+  'start-vm': action('vm', 'Starts a server that does not run, as its owner would do by Nova.', { vm }),
   'fire-watchdog': action('vm', 'The watchdog of a guest fires: nobody inside had fed it.', {
     vm,
     action: Type.Optional(Type.Enum(['reset', 'pause', 'poweroff', 'none'], { description: 'what it does', default: 'reset' }))
@@ -54,27 +54,29 @@ export const catalogue = {
     },
     'heal-disk'
   ),
-  'heal-disk': action('vm', 'The disk works again, and the server goes on.', { vm }, 'fail-disk'),
+  'heal-disk': action('vm', 'The disk works again, and the server goes on.', { vm }),
   'kill-libvirt': action('host', 'Kills libvirtd; the servers go on running, unmanaged.', { host }, 'start-libvirt'),
-  'start-libvirt': action('host', 'Starts libvirtd again.', { host }, 'kill-libvirt'),
+  'start-libvirt': action('host', 'Starts libvirtd again.', { host }),
   'kill-agent': action('host', 'Kills an agent of Drover on the host: it falls silent.', { host, agent }, 'start-agent'),
-  'start-agent': action('host', 'Starts an agent of Drover again.', { host, agent }, 'kill-agent'),
+  'start-agent': action('host', 'Starts an agent of Drover again.', { host, agent }),
   'power-off': action(
     'host',
     'Cuts the power of a host: its servers, its daemons and its agents are gone.',
     { host },
     'power-on'
   ),
-  'power-on': action('host', 'Gives a host its power again; it boots, and Nova starts its servers.', { host }, 'power-off'),
+  'power-on': action('host', 'Gives a host its power again; it boots, and Nova starts its servers.', { host }),
   'reboot-host': action('host', 'Reboots a host.', { host, seconds: seconds('how long it takes', 20) }),
   'fill-zone': action('zone', 'Takes all that is free in a zone: nothing can be moved to its hosts.', { zone }, 'free-zone'),
-  'free-zone': action('zone', 'Gives back what fill-zone took.', { zone }, 'fill-zone'),
+  'free-zone': action('zone', 'Gives back what fill-zone took.', { zone }),
   'fail-moves': action('host', 'Makes every live move away from a host fail at its end.', { host }, 'heal-moves'),
-  'heal-moves': action('host', 'Lets live moves away from a host succeed again.', { host }, 'fail-moves'),
-  'slow-moves': action('host', 'Makes live moves away from a host take so long.', {
-    host,
-    seconds: seconds('how long one takes', 60)
-  }),
+  'heal-moves': action('host', 'Lets live moves away from a host succeed again, and as fast as before.', { host }),
+  'slow-moves': action(
+    'host',
+    'Makes live moves away from a host take so long.',
+    { host, seconds: seconds('how long one takes', 60) },
+    'heal-moves'
+  ),
   'slow-nova': action('cloud', 'Delays every answer of Nova.', { seconds: seconds('by how much', 5) }, 'heal-nova'),
   'stop-nova': action('cloud', 'Nova answers 503 to everything.', {}, 'heal-nova'),
   'heal-nova': action('cloud', 'Nova answers at once again.', {}),
@@ -84,7 +86,7 @@ export const catalogue = {
     { host, reason: Type.Optional(Type.String({ description: 'why', default: 'a scenario' })) },
     'undrain-host'
   ),
-  'undrain-host': action('host', 'Puts a host into service again.', { host }, 'drain-host'),
+  'undrain-host': action('host', 'Puts a host into service again.', { host }),
   'heal-all': action('fleet', 'Undoes everything that was done.', {})
 } as const satisfies Record<string, Entry>
 

@@ -112,6 +112,7 @@ const actions: Readonly<Record<string, Action>> = {
         world.clock.after(world.pace.settle, () => {
           instance.host = null // Nova, too, lets go of the host a moment after the state has changed
           release(world, instance.id)
+          touch(world, instance)
         })
       })
       return heard

@@ -36,6 +36,7 @@ export function createInstance(world: World, given: NewInstance): Instance {
 export function settleInstance(world: World, instance: Instance, host: Host): void {
   place(world, instance, host)
   Object.assign(instance, { vmState: 'active', taskState: null, powerState: 1, launchedMs: world.clock.now() })
+  tell(world, instance)
 }
 
 export function place(world: World, instance: Instance, host: Host): void {
@@ -75,11 +76,18 @@ export function removeInstance(world: World, instance: Instance, requestId: stri
     world.deleted.set(instance.id, instance)
     world.migrations = world.migrations.filter(record => record.instance !== instance) // Nova hides a deleted server's records
     release(world, instance.id)
+    instance.host = null
+    tell(world, instance)
   })
 }
 
 export function touch(world: World, instance: Instance): void {
   instance.updatedMs = world.clock.now()
+  tell(world, instance)
+}
+
+export function tell(world: World, instance: Instance): void {
+  for (const watcher of world.watchers) watcher(instance)
 }
 
 export function beginAction(

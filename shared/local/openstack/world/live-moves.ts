@@ -1,7 +1,7 @@
 // Live moves: accepted → queued → preparing → running → completed, failed or cancelled; error when no host can take the server.
 // While one is under way the migration holds the old place and the server the new one, as Nova books it in Placement.
 import { chooseHost, isUp } from './hosts.ts'
-import { beginAction, place, step, touch } from './instances.ts'
+import { beginAction, place, step, tell, touch } from './instances.ts'
 import { allocate, needs, release } from './placement.ts'
 import type { ActionRecord, Host, Instance, MigrationRecord, World } from './world.ts'
 
@@ -27,6 +27,7 @@ export function newRecord(world: World, instance: Instance, type: MigrationRecor
 export function setRecord(world: World, record: MigrationRecord, status: string): void {
   record.status = status
   record.updatedMs = world.clock.now()
+  tell(world, record.instance)
 }
 
 export function startLive(world: World, instance: Instance, wanted: string | null, requestId: string): void {

@@ -156,6 +156,8 @@ export interface Pace {
 
 export interface World {
   clock: WorldClock
+  /** Told of every server that may have changed: its place, its state, a move of it. For a simulator of what runs below Nova. */
+  watchers: Set<(instance: Instance) => void>
   newId: () => string
   pace: Pace
   hosts: Map<string, Host>
@@ -198,6 +200,7 @@ const standardTraits = [
 export function createWorld(clock: WorldClock, newId: () => string, pace: Pace): World {
   return {
     clock,
+    watchers: new Set(),
     newId,
     pace,
     hosts: new Map(),

@@ -3,10 +3,10 @@ import { type Domain, readDomain } from '../domain.ts'
 import { type Word, word } from '../words.ts'
 import type { EventRow } from './event.ts'
 
-const watchdogActions = ['none', 'pause', 'reset', 'poweroff', 'shutdown', 'debug', 'inject-nmi'] as const
-const ioErrorActions = ['none', 'pause', 'report'] as const
-const recipients = ['hypervisor', 'guest'] as const
-const failureActions = ['ignore', 'inject', 'fatal', 'reset'] as const
+export const watchdogActions = ['none', 'pause', 'reset', 'poweroff', 'shutdown', 'debug', 'inject-nmi'] as const
+export const ioErrorActions = ['none', 'pause', 'report'] as const
+export const recipients = ['hypervisor', 'guest'] as const
+export const failureActions = ['ignore', 'inject', 'fatal', 'reset'] as const
 
 // 3, message 321 DOMAIN_EVENT_CALLBACK_WATCHDOG: domain, int action
 export const watchdog: EventRow<{ domain: Domain; action: Word<typeof watchdogActions> }> = {

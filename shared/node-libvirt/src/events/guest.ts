@@ -5,8 +5,8 @@ import { type Word, word } from '../words.ts'
 import type { EventRow } from './event.ts'
 
 // virConnectDomainEventAgentLifecycleState begins at 1; 0 was never sent
-const agentStates = ['unknown', 'connected', 'disconnected'] as const
-const agentReasons = ['unknown', 'domain-started', 'channel'] as const
+export const agentStates = ['unknown', 'connected', 'disconnected'] as const
+export const agentReasons = ['unknown', 'domain-started', 'channel'] as const
 const metadataTypes = ['description', 'title', 'element'] as const
 
 // 17, message 346 DOMAIN_EVENT_CALLBACK_TUNABLE: domain, typed parameter[]

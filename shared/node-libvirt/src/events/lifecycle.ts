@@ -1,5 +1,5 @@
 import { type Domain, readDomain } from '../domain.ts'
-import { type Word, word } from '../words.ts'
+import { valueOf, type Word, word } from '../words.ts'
 import type { EventRow } from './event.ts'
 
 // virDomainEventType, and for each its details
@@ -47,4 +47,10 @@ export const lifecycle: EventRow<Lifecycle> = {
     if (name === undefined) return { domain, event, detail }
     return { domain, event: name, detail: word(details[name], detail) } as Lifecycle // the detail is of this event's list
   }
+}
+
+/** The way back: event and detail as libvirt numbers them. */
+export function lifecycleNumbers({ event, detail }: Lifecycle): [event: number, detail: number] {
+  if (typeof event === 'number') return [event, detail]
+  return [names.indexOf(event), valueOf<readonly string[]>(details[event], detail)]
 }

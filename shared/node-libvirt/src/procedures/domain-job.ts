@@ -6,7 +6,7 @@ import { type DomainFlags, type DomainOnly, encodeDomain, encodeDomainFlags } fr
 import { nothing, type Procedure } from './procedure.ts'
 
 // virDomainJobType
-const jobTypes = ['none', 'bounded', 'unbounded', 'completed', 'failed', 'cancelled'] as const
+export const jobTypes = ['none', 'bounded', 'unbounded', 'completed', 'failed', 'cancelled'] as const
 export type JobType = Word<typeof jobTypes>
 
 interface Amount {

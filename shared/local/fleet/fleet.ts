@@ -1,0 +1,169 @@
+// The fleet: hosts with their agents, on the embedded OpenStack and Kubernetes API.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect, type Kube } from '../../kube/index.ts'
+import type { HistoryLine, ShownFleet } from '../../runtime/simulator.ts'
+import type { FakeOpenStack, WorldClock } from '../openstack/index.ts'
+import type { ActionName } from './actions/catalogue.ts'
+import type { Args } from './actions/perform.ts'
+import { Agents, type AgentsOptions } from './agents.ts'
+import { Guests } from './guests.ts'
+import { SimHost } from './host.ts'
+import { applyNodes, applyNodeStatus } from './nodes.ts'
+import { hostMemoryMiB, planFleet, type FleetWishes } from './plan.ts'
+import { machine } from './libvirt/documents.ts'
+import { seeded, type Random } from './random.ts'
+
+export interface FleetOptions extends Pick<AgentsOptions, 'kinds' | 'logs' | 'logLevel' | 'onFault'> {
+  wishes: FleetWishes
+  cloud: FakeOpenStack
+  /** The user's own; hosts are made with it. */
+  kubeconfig: string
+}
+
+const keptLines = 1000
+const nodeGraceMs = 40_000 // kube-controller-manager's node-monitor-grace-period
+const uptimeEveryMs = 5000
+const atOnce = 8
+/** So many agents keep one processor at a fraction of its time with the settings they are shipped with. */
+const quickHosts = 24
+
+export class Fleet {
+  readonly wishes: FleetWishes
+  readonly cloud: FakeOpenStack
+  readonly hosts = new Map<string, SimHost>()
+  readonly agents = new Map<string, Agents>()
+  readonly random: Random
+  readonly guests: Guests
+  readonly history: HistoryLine[] = []
+  /** What ends a fault of Nova, of moves or of a zone, by its name. */
+  readonly faults = new Map<string, () => void>()
+  /** The actions that would undo what was done. */
+  readonly undo = new Map<string, { name: ActionName; args: Args }>()
+  nova: ShownFleet['nova'] = 'up'
+  readonly kube: Kube
+  readonly #options: FleetOptions
+  readonly #folder: string
+  readonly #ends: Array<() => unknown> = []
+  #closed = false
+
+  constructor(options: FleetOptions, kube: Kube, folder: string) {
+    this.#options = options
+    this.wishes = options.wishes
+    this.cloud = options.cloud
+    this.kube = kube
+    this.#folder = folder
+    this.random = seeded(options.wishes.seed + 1)
+    this.guests = new Guests(this.cloud.world, this.hosts, what => this.note(what))
+  }
+
+  get clock(): WorldClock {
+    return this.cloud.world.clock
+  }
+
+  readonly onFault = (err: unknown): void => this.#options.onFault(err)
+
+  readonly now = (): Date => new Date(this.clock.now())
+
+  note(what: string): void {
+    this.history.push({ at: this.now().toISOString(), what })
+    if (this.history.length > keptLines) this.history.shift()
+  }
+
+  host(name: string): SimHost | undefined {
+    return this.hosts.get(name)
+  }
+
+  agentsOf(host: SimHost): Agents {
+    return this.agents.get(host.name) as Agents
+  }
+
+  async start(): Promise<void> {
+    this.#ends.push(this.guests.watch())
+    for (const [at, plan] of planFleet(this.wishes).entries()) this.#add(plan, at)
+    const all = [...this.hosts.values()]
+    await inGroups(all, async host => host.start())
+    await applyNodes(this.kube, all, this.now)
+    await inGroups(all, async host => this.agentsOf(host).startAll())
+    const timer = setInterval(() => void this.#writeUptimes(), Math.max(uptimeEveryMs, (uptimeEveryMs * all.length) / quickHosts))
+    this.#ends.push(() => clearInterval(timer))
+  }
+
+  /** What a host does not do any more, others notice: Nova at once, Kubernetes after its grace period. */
+  async powerOff(host: SimHost): Promise<void> {
+    await this.agentsOf(host).stopAll()
+    await host.cutPower()
+    this.cloud.stopAgent(host.name)
+    this.clock.after(nodeGraceMs, () => host.power === 'off' && this.#tellNode(host))
+  }
+
+  async powerOn(host: SimHost): Promise<void> {
+    await host.boot()
+    this.cloud.startAgent(host.name)
+    this.guests.resume(host)
+    await this.agentsOf(host).startAll()
+    this.#tellNode(host)
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const end of this.#ends.splice(0)) end()
+    const all = [...this.hosts.values()]
+    await inGroups(all, async host => this.agentsOf(host).stopAll())
+    await inGroups(all, async host => host.close())
+    this.kube.close()
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 3 })
+  }
+
+  #tellNode(host: SimHost): void {
+    if (!this.#closed) applyNodeStatus(this.kube, host, this.now()).catch(this.#options.onFault)
+  }
+
+  #add(plan: SimHost['plan'], at: number): void {
+    const { cloud } = this
+    const host = new SimHost({
+      plan,
+      folder: join(this.#folder, String(at)),
+      clock: this.clock,
+      newUuid: () => this.random.uuid(),
+      bootedMs: this.clock.now() - (1 + this.random.below(200)) * 86_400_000
+    })
+    this.hosts.set(plan.name, host)
+    const slowness = Math.max(1, this.wishes.hosts / quickHosts)
+    this.agents.set(plan.name, new Agents(host, { ...this.#options, clock: this.now, slowness }))
+    const capacity = { VCPU: machine.cells * machine.cpusInCell, MEMORY_MB: hostMemoryMiB, DISK_GB: 60_000 }
+    cloud.addHost({ name: plan.name, capacity, liveMoveMs: 4000 + this.random.below(6000), liveMoveLimit: 2 })
+    joinAggregate(cloud, plan.zone, plan.name, plan.zone)
+    joinAggregate(cloud, 'general', plan.name)
+    for (const { id, name, flavor } of plan.vms) {
+      cloud.addServer({ id, name, host: plan.name, zone: plan.zone, flavor: { ...flavor, requiredTraits: [] } })
+    }
+  }
+
+  async #writeUptimes(): Promise<void> {
+    for (const host of this.hosts.values()) if (host.power === 'on' && !this.#closed) await host.writeUptime()
+  }
+}
+
+/** Everything that runs is in one folder below the temporary one, which is gone with the fleet. */
+export async function startFleet(options: FleetOptions): Promise<Fleet> {
+  const kube = await connect({ manager: 'drover-fleet', kubeconfig: options.kubeconfig })
+  const fleet = new Fleet(options, kube, await mkdtemp(join(tmpdir(), 'drover-f')))
+  try {
+    await fleet.start()
+    return fleet
+  } catch (err) {
+    await fleet.close()
+    throw err
+  }
+}
+
+function joinAggregate(cloud: FakeOpenStack, name: string, host: string, zone?: string): void {
+  const aggregate = cloud.world.aggregates.find(one => one.name === name) ?? cloud.addAggregate(name, zone)
+  aggregate.hosts.push(host)
+}
+
+async function inGroups<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+  for (let at = 0; at < all.length; at += atOnce) await Promise.all(all.slice(at, at + atOnce).map(work))
+}
