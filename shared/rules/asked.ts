@@ -38,7 +38,7 @@ export const defaultPolicy: Policy = {
   haMode: 'drover',
   haIdentities: ['system:serviceaccount:drover:ha'],
   terminationIdentities: ['system:serviceaccount:drover:hypervisor'],
-  agentIdentities: ['system:serviceaccount:drover:hypervisor-agent', 'system:serviceaccount:ovn-system:ovs-agent']
+  agentIdentities: ['system:serviceaccount:drover-agents:hypervisor-agent', 'system:serviceaccount:ovn-system:ovs-agent']
 }
 
 export const isAgent = ({ user, policy }: Pick<Asked<unknown>, 'user' | 'policy'>): boolean =>

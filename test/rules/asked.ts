@@ -7,7 +7,7 @@ export const jane = { username: 'jane' }
 export const nodeName = 'authentication.kubernetes.io/node-name'
 
 /** An agent with the token of a pod on that node; without a node, with a token of no pod. */
-export const agent = (node?: string, account = 'drover:hypervisor-agent') => ({
+export const agent = (node?: string, account = 'drover-agents:hypervisor-agent') => ({
   username: `system:serviceaccount:${account}`,
   ...(node !== undefined && { extra: { [nodeName]: [node] } })
 })

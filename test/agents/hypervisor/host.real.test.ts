@@ -258,7 +258,7 @@ t.test('NA-28: by request, the key of libvirt’s certificate never leaves the n
   }
   const [asked] = await requests()
   const requestedName = asked?.metadata?.name ?? ''
-  t.match(asked?.spec, { username: 'system:serviceaccount:drover:hypervisor-agent', signerName: 'drover.test/libvirt' })
+  t.match(asked?.spec, { username: 'system:serviceaccount:drover-agents:hypervisor-agent', signerName: 'drover.test/libvirt' })
   t.same(await askedFor(asked?.spec.request ?? ''), { subject: `O=nova, CN=${own}`, names: [own, '10.1.2.3', 'fd00::5'] })
   const patch = (subresource: string, status: object) =>
     admin.patch(CertificateSigningRequest, { name: requestedName }, { status }, { subresource })
@@ -272,7 +272,7 @@ t.test('NA-28: by request, the key of libvirt’s certificate never leaves the n
   t.equal((await requests()).length, 1, 'asked once')
 
   await applyPolicies(api, 'components/csr/rights.yaml')
-  const as = { ...api, adminToken: await tokenOnNode(api, 'drover', 'hypervisor-agent', own) }
+  const as = { ...api, adminToken: await tokenOnNode(api, 'drover-agents', 'hypervisor-agent', own) }
   const ask = async (name: string, signerName = 'drover.test/libvirt') => {
     const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests?dryRun=All'
     const spec = { ...asked?.spec, signerName, username: undefined, uid: undefined, groups: undefined, extra: undefined }

@@ -36,7 +36,7 @@ async function agentOn(node: string, namespace: string, account: string): Promis
   return { authorization: `Bearer ${body.status.token}` }
 }
 for (const [namespace, account] of [
-  ['drover', 'hypervisor-agent'],
+  ['drover-agents', 'hypervisor-agent'],
   ['ovn-system', 'ovs-agent']
 ] as const) {
   await request(api, 'POST', '/api/v1/namespaces', { metadata: { name: namespace } })
@@ -53,7 +53,7 @@ for (const name of ['node-a', 'node-b']) {
 }
 
 t.test('HV-14: an agent writes the status of its own host, and its own fields of it', async t => {
-  const agent = await agentOn('node-a', 'drover', 'hypervisor-agent')
+  const agent = await agentOn('node-a', 'drover-agents', 'hypervisor-agent')
   const status = (name: string, status: object) => patch(`${hosts}/${name}/status`, { status }, agent)
   t.equal((await status('node-a', { numInstances: 3, agent: { version: '1' } })).status, 200)
   const condition = (type: string) => ({

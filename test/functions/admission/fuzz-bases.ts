@@ -62,7 +62,7 @@ export const reviewOf = (group: string, resource: string, object: object, more: 
 export const golden = sample('machine', 'golden')
 const hypervisor = withDefaults(Hypervisor, { ...sample('hypervisor', 'groups'), status: { numInstances: 1, conditions: [] } })
 const agent = {
-  username: 'system:serviceaccount:drover:hypervisor-agent',
+  username: 'system:serviceaccount:drover-agents:hypervisor-agent',
   extra: { 'authentication.kubernetes.io/node-name': ['h'] }
 }
 export const bases = [
