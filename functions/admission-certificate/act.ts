@@ -36,14 +36,19 @@ export async function settle({ kube, clock, log, options }: Deps): Promise<void>
   const seen = look(live?.data ?? {})
   const made = isGood(seen, { names, renewBeforeMs }, now) ? undefined : selfSigned({ commonName: host, names, days }, now)
   const pems = bundle(seen, made, now)
+  const absent: string[] = []
   for (const kind of configurations) {
     const found = await kube.find(kind, configuration)
+    if (!found) absent.push(kind.kind)
     const patch = trustPatch(found?.webhooks ?? [], pems)
     if (patch.length > 0) await kube.patch(kind, { name: configuration }, patch)
   }
-  if (!made) return
-  await kube.apply(Secret, secretOf(made, pems, options, live?.metadata?.resourceVersion))
-  log.info({ secret: name, days }, seen.current ? 'certificate renewed' : 'certificate made')
+  if (made) {
+    await kube.apply(Secret, secretOf(made, pems, options, live?.metadata?.resourceVersion))
+    log.info({ secret: name, days }, seen.current ? 'certificate renewed' : 'certificate made')
+  }
+  // kubectl applies them last, so that at install they may come after us: looked for again, or nobody would trust the webhook until the next tick
+  if (absent.length > 0) throw new Error(`${absent.join(' and ')} ${configuration} not there`)
 }
 
 /** With the version that was read: who comes second is told so, and looks again. */

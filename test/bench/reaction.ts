@@ -40,7 +40,7 @@ export async function run(report: Report): Promise<void> {
 }
 
 /** Milliseconds from the moment a Node's label is sent to the one at which a watcher sees it on the Hypervisor. */
-async function measure(kubeconfig: string): Promise<number[]> {
+export async function measure(kubeconfig: string, wanted = changes): Promise<number[]> {
   const admin = await connect({ manager: 'bench', kubeconfig })
   const stop = new AbortController()
   const times: number[] = []
@@ -49,7 +49,7 @@ async function measure(kubeconfig: string): Promise<number[]> {
   for await (const seen of admin.watch(Hypervisor, { signal: stop.signal })) {
     if (seen.type !== 'changed' || seen.object.metadata.labels?.[zone] !== String(times.length)) continue
     times.push(performance.now() - sent)
-    if (times.length > changes) stop.abort()
+    if (times.length > wanted) stop.abort()
     sent = performance.now()
     await admin.patch(Node, { name: 'host' }, { metadata: { labels: { [zone]: String(times.length) } } })
   }

@@ -10,12 +10,13 @@ import { cacheFolder } from './cache.ts'
 import { findGo } from './go.ts'
 import { say } from './say.ts'
 
-const version = '1.36.3'
+export const version = '1.36.3'
 const parts = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl']
 const run = promisify(execFile)
 export const binFolder = cacheFolder(`kubernetes-${version}-control`)
 
-async function goMod(go: string, folder: string, env: NodeJS.ProcessEnv): Promise<string> {
+/** The go.mod of a module that compiles parts of Kubernetes, in the versions that Kubernetes chose. */
+export async function goMod(go: string, folder: string, env: NodeJS.ProcessEnv): Promise<string> {
   const options = { cwd: folder, env }
   const { stdout } = await run(go, ['mod', 'download', '-json', `k8s.io/kubernetes@v${version}`], options)
   const { GoMod } = JSON.parse(stdout) as { GoMod: string }
@@ -41,11 +42,17 @@ function linkerFlags(): string {
   return ['-s', '-w', ...set].join(' ')
 }
 
-async function compile(go: string, folder: string, env: NodeJS.ProcessEnv): Promise<void> {
-  const { stdout } = await run(go, ['list', '-deps', '.'], { cwd: folder, env, maxBuffer: 1 << 26 })
+/** `-o OUTPUT`, of one package or more, with a line of progress every 20 s. */
+export async function compile(
+  go: string,
+  folder: string,
+  env: NodeJS.ProcessEnv,
+  { what = 'Kubernetes', output = 'kube', packages = ['.'] } = {}
+): Promise<void> {
+  const { stdout } = await run(go, ['list', '-deps', ...packages], { cwd: folder, env, maxBuffer: 1 << 26 })
   const total = stdout.trim().split('\n').length
   const started = Date.now()
-  const child = spawn(go, ['build', '-v', '-trimpath', '-ldflags', linkerFlags(), '-o', 'kube', '.'], {
+  const child = spawn(go, ['build', '-v', '-trimpath', '-ldflags', linkerFlags(), '-o', output, ...packages], {
     cwd: folder,
     env,
     stdio: ['ignore', 'ignore', 'pipe']
@@ -55,10 +62,10 @@ async function compile(go: string, folder: string, env: NodeJS.ProcessEnv): Prom
   const progress = setInterval(() => {
     const seconds = (Date.now() - started) / 1000
     const left = Math.round((seconds / Math.max(lines.length, 1)) * (total - lines.length))
-    say(`Kubernetes: ${lines.length} of ${total} packages compiled, about ${left > 0 ? left : 20} s left`)
+    say(`${what}: ${lines.length} of ${total} packages compiled, about ${left > 0 ? left : 20} s left`)
   }, 20_000)
   const [code] = (await once(child, 'close').finally(() => clearInterval(progress))) as [number]
-  if (code !== 0) throw new Error(`go build of Kubernetes failed:\n${lines.slice(-20).join('\n')}`)
+  if (code !== 0) throw new Error(`go build of ${what} failed:\n${lines.slice(-20).join('\n')}`)
 }
 
 /** etcd, kube-apiserver, kube-controller-manager and kubectl as one binary, compiled once for this user. */

@@ -5,7 +5,7 @@ import { merge, until, widget, type Api } from './target.ts'
 
 export async function admission(t: Test, api: Api): Promise<void> {
   const { namespace, widgets, call, done } = api
-  const hook = await startHook(t)
+  const hook = await startHook(t, api)
   const { asked, answer } = hook
   const clientConfig = { url: hook.url, caBundle: hook.ca }
   await done('DELETE', widgets)

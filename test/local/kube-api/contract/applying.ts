@@ -270,6 +270,33 @@ export async function applying(t: Test, api: Api): Promise<void> {
       apply
     )
     t.equal(missing.status, 404, 'status of nothing is not created')
+    const stale = await call(
+      'PATCH',
+      `${widgets}/status/status?fieldManager=function`,
+      { ...body, spec: undefined, metadata: { name: 'status', resourceVersion: status.metadata.resourceVersion }, status: {} },
+      apply
+    )
+    t.equal(stale.status, 409, 'status against an old resourceVersion')
+    t.match(stale.body, { reason: 'Conflict', message: /the object has been modified/ })
+    const fresh = await done(
+      'PATCH',
+      `${widgets}/status/status?fieldManager=function`,
+      {
+        ...body,
+        spec: undefined,
+        metadata: { name: 'status', resourceVersion: main.metadata.resourceVersion },
+        status: { phase: 'x' }
+      },
+      apply
+    )
+    t.equal(fresh.status?.phase, 'x', 'and against the present one')
+    const other = await call(
+      'PATCH',
+      `${widgets}/status/status?fieldManager=function`,
+      { ...body, spec: undefined, metadata: { name: 'status', uid: '00000000-0000-4000-8000-000000000000' }, status: {} },
+      apply
+    )
+    t.equal(other.status, 409, 'status of another object of the name')
   })
 
   await t.test('an apply that changes nothing is not a write', async t => {

@@ -1,10 +1,10 @@
-// A webhook on loopback that answers as the test says, and how a server is told of it.
+// A webhook on loopback, or where else the server reaches it, that answers as the test says, and how a server is told of it.
 import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
 import { makeCertificate } from '../../../../shared/local/kube-api/certificate.ts'
-import { apply, until, widget, type Api, type Body } from './target.ts'
+import { apply, until, widget, type Api, type Body, type HookPlace } from './target.ts'
 
 export interface Review {
   operation: string
@@ -31,8 +31,13 @@ export interface Hook {
   answer: (reply: (review: Review) => Reply) => void
 }
 
-export async function startHook(t: Test): Promise<Hook> {
+function loopback(): HookPlace {
   const { certificate, key } = makeCertificate(new Date())
+  return { host: '127.0.0.1', certificate, key, ca: certificate }
+}
+
+export async function startHook(t: Test, { hook = loopback() }: Pick<Api, 'hook'>): Promise<Hook> {
+  const { host, certificate, key, ca } = hook
   const asked: Review[] = []
   let decide = (_review: Review): Reply => ({ allowed: true })
   const server = createServer({ cert: certificate, key }, (request, response) => {
@@ -54,14 +59,14 @@ export async function startHook(t: Test): Promise<Hook> {
       response.setHeader('content-type', 'application/json').end(body)
     })
   })
-  server.listen(0, '127.0.0.1')
+  server.listen(0, host)
   await once(server, 'listening')
   t.teardown(() => {
     server.closeAllConnections()
     server.close()
   })
-  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/check`
-  return { url, ca: Buffer.from(certificate).toString('base64'), asked, answer: reply => void (decide = reply) }
+  const url = `https://${host}:${(server.address() as AddressInfo).port}/check`
+  return { url, ca: Buffer.from(ca).toString('base64'), asked, answer: reply => void (decide = reply) }
 }
 
 const configurations = '/apis/admissionregistration.k8s.io/v1'

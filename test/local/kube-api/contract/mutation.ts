@@ -15,7 +15,7 @@ const annotate = (name: string, value: string, { metadata }: Body): Reply =>
 
 export async function mutation(t: Test, api: Api): Promise<void> {
   const { namespace, widgets, call, done } = api
-  const [first, second, judge] = [await startHook(t), await startHook(t), await startHook(t)]
+  const [first, second, judge] = [await startHook(t, api), await startHook(t, api), await startHook(t, api)]
   const config = ({ url, ca }: { url: string; ca: string }): object => ({ clientConfig: { url, caBundle: ca } })
   await done('DELETE', widgets)
   const paths = [

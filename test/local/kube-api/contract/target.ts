@@ -10,6 +10,16 @@ export interface Target {
   adminToken: string
   /** For the caller alone. */
   namespace: string
+  /** Where a server that has a network of its own reaches a webhook of the test; loopback when left out. */
+  hook?: HookPlace
+}
+
+/** All but the host in PEM. */
+export interface HookPlace {
+  host: string
+  certificate: string
+  key: string
+  ca: string
 }
 
 export interface Body {
