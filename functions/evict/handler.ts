@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { tick } from '../../shared/events/knative.ts'
 import { domainChanged, domainStopped, migrationEnded, postcopyFailed } from '../../shared/events/libvirt.ts'
+import { novaServerChanged } from '../../shared/events/nova.ts'
 import { evictionChanged } from '../../shared/events/objects.ts'
 import { openStackFields } from '../../shared/openstack/config.ts'
 import { Duration } from '../../shared/runtime/config.ts'
@@ -120,6 +121,10 @@ export default defineFunction({
     ),
     on(migrationEnded, { key: ({ data }) => data.server }, ({ data }, deps: Deps) => heard(data.server, data.host, deps)),
     on(postcopyFailed, { key: ({ data }) => data.server }, ({ data }, deps: Deps) => heard(data.server, data.host, deps)),
+    // EV-13: Nova's own word, for who lets its notifications in
+    on(novaServerChanged, { key: ({ data }) => data.server }, ({ data }, deps: Deps) =>
+      heard(data.server, data.host ?? '', deps)
+    ),
     ...[domainChanged, domainStopped].map(kind =>
       on(kind, { key: ({ data }) => data.server }, async ({ data }, deps: Deps) => {
         if (moved(data.event, data.detail) || /undefined|stopped/i.test(data.event)) await heard(data.server, data.host, deps)

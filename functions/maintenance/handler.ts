@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { shutdownCancelled, shutdownRequested } from '../../shared/events/libvirt.ts'
 import { evictionChanged, evictionDeleted } from '../../shared/events/objects.ts'
 import { hostFields, hostReactions, onBehalfOf, openHostDeps, whole } from '../../shared/openstack/host-function.ts'
+import { serviceReaction } from '../../shared/openstack/nova-hints.ts'
 import { defineFunction, on } from '../../shared/runtime/function.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import { drainForShutdown, settle, shutdownIsOff, type Deps } from './act.ts'
@@ -28,6 +29,7 @@ export default defineFunction({
 
   reactions: [
     ...hostReactions<Deps>({ changed: ['created', 'labels', 'annotations', 'spec', 'conditions', 'status'], settle, isOpen }),
+    serviceReaction<Deps>({ settle }),
     on(
       evictionChanged,
       { key: ({ data }) => data.name, changed: ['created', 'spec', 'conditions', 'status', 'deleting'] },

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { Duration } from '../../shared/runtime/config.ts'
 import { defineFunction } from '../../shared/runtime/function.ts'
 import { hostFields, hostReactions, openHostDeps } from '../../shared/openstack/host-function.ts'
+import { serviceReaction } from '../../shared/openstack/nova-hints.ts'
 import { settle, type Deps } from './act.ts'
 import { isDue, isLeaving, manager } from './decide.ts'
 
@@ -21,9 +22,12 @@ export default defineFunction({
     return { ...(await openHostDeps(manager, host, platform)), options }
   },
 
-  reactions: hostReactions<Deps>({
-    changed: ['created', 'spec', 'conditions'],
-    settle,
-    isOpen: (hypervisor, { clock, options }) => isLeaving(hypervisor) && isDue(hypervisor, clock(), options)
-  })
+  reactions: [
+    ...hostReactions<Deps>({
+      changed: ['created', 'spec', 'conditions'],
+      settle,
+      isOpen: (hypervisor, { clock, options }) => isLeaving(hypervisor) && isDue(hypervisor, clock(), options)
+    }),
+    serviceReaction<Deps>({ settle }, ({ options }) => options.nameForms)
+  ]
 })

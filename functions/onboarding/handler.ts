@@ -1,11 +1,15 @@
 import { Type } from 'typebox'
 import { Duration } from '../../shared/runtime/config.ts'
-import { defineFunction } from '../../shared/runtime/function.ts'
+import { novaServerChanged } from '../../shared/events/nova.ts'
+import { defineFunction, on } from '../../shared/runtime/function.ts'
+import { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import { prefixed, underPrefix } from '../../shared/openstack/config.ts'
-import { hostFields, hostReactions, openHostDeps } from '../../shared/openstack/host-function.ts'
+import { hostFields, hostReactions, onBehalfOf, openHostDeps, whole } from '../../shared/openstack/host-function.ts'
+import { serviceReaction } from '../../shared/openstack/nova-hints.ts'
 import { settle, type Deps } from './act.ts'
 import { checkPattern, parseCheckRule } from './checks.ts'
 import { isOpen, manager } from './decide.ts'
+import { isTestOf } from './smoke-test.ts'
 
 const text = (byDefault: string, description: string) => Type.String({ default: byDefault, description })
 
@@ -79,5 +83,16 @@ export default defineFunction({
     }
   },
 
-  reactions: hostReactions<Deps>({ changed: ['created', 'labels', 'annotations', 'spec', 'conditions'], settle, isOpen })
+  reactions: [
+    ...hostReactions<Deps>({ changed: ['created', 'labels', 'annotations', 'spec', 'conditions'], settle, isOpen }),
+    serviceReaction<Deps>({ settle }, ({ options }) => options.nameForms),
+    // HV-43: Nova says how far a test server is; all others are nobody's business here
+    on(novaServerChanged, { key: ({ data }) => data.server }, async ({ data: { name = '' } }, opened: Deps, call) => {
+      const { prefix } = opened.options
+      if (!name.startsWith(prefix)) return
+      const deps = onBehalfOf(call, opened)
+      const tested = (await deps.kube.list(Hypervisor)).items.find(hypervisor => isTestOf(hypervisor, prefix, name))
+      if (tested) await settle(whole(tested), deps)
+    })
+  ]
 })

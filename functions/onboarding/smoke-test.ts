@@ -22,8 +22,14 @@ export const consoleLines = 11
 export const networkLines = 200
 
 /** Unique to this object and this attempt: a create whose answer was lost is found again, and no other server is ever meant. */
-export const testName = ({ metadata }: Hypervisor, prefix: string, attempt: number): string =>
-  `${prefix}${metadata.name}-${(metadata.uid ?? '').slice(0, 8)}-${attempt}`
+const testStem = ({ metadata }: Hypervisor, prefix: string): string =>
+  `${prefix}${metadata.name}-${(metadata.uid ?? '').slice(0, 8)}-`
+
+export const testName = (hypervisor: Hypervisor, prefix: string, attempt: number): string =>
+  `${testStem(hypervisor, prefix)}${attempt}`
+
+export const isTestOf = (hypervisor: Hypervisor, prefix: string, name: string): boolean =>
+  name.startsWith(testStem(hypervisor, prefix))
 
 /** One entry for each server; those with a space in their name tell of a check, or of a part of a test (HV-43). */
 export const ofServers = (noted: readonly Test[] = []): Test[] =>

@@ -1,0 +1,3 @@
+import { main } from '../../shared/runtime/serve.ts'
+
+await main(() => import('./handler.ts'))
