@@ -5,7 +5,7 @@ import { connect, findCondition } from '../../shared/kube/index.ts'
 import type { Condition } from '../../shared/kube/conditions.ts'
 import type { Agent, AgentPlatform } from '../../shared/runtime/agent.ts'
 import { type Emit, emitter } from '../../shared/runtime/emitter.ts'
-import { spool } from '../../shared/runtime/spool.ts'
+import { type Spool, spool } from '../../shared/runtime/spool.ts'
 import type { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import type { OVSNode } from '../../shared/schema/ovs-node.ts'
 import { Announcer } from './announce.ts'
@@ -92,7 +92,12 @@ async function run(given: Config, timings: Timings, platform: AgentPlatform): Pr
   }
   const current = () => judge.observed
   const cluster = { kube, node, namespace, log }
-  const counters = agentMetrics(metrics, { judge, queueLength: () => events.size, allPorts: given.portMetrics === 'all' })
+  let events: Spool | undefined // metrics are asked for before it is open
+  const counters = agentMetrics(metrics, {
+    judge,
+    queueLength: () => events?.size ?? 0,
+    allPorts: given.portMetrics === 'all'
+  })
   const send: Emit = async event => {
     const count = (result: string) => counters.events.inc({ type: event.kind.type, result })
     await emit(event).catch((error: unknown) => {
@@ -101,7 +106,8 @@ async function run(given: Config, timings: Timings, platform: AgentPlatform): Pr
     })
     count('sent')
   }
-  const events = await spool({ folder: given.spoolDir, maxBytes: queueBytes, send, log, metrics, clock, signal })
+  const queue = await spool({ folder: given.spoolDir, maxBytes: queueBytes, send, log, metrics, clock, signal })
+  events = queue
   const { connection, timed } = counters
   const db = open({
     remotes: [given.ovsdbRemote ?? `unix:${join(ovsRunDir, 'db.sock')}`],
@@ -110,7 +116,20 @@ async function run(given: Config, timings: Timings, platform: AgentPlatform): Pr
   })
   const daemons = daemonsOf(given, timed)
   const { certificatePollMs } = timings
-  const parts = { given, db, daemons, kube, judge, events, announcer, metrics: counters, clock, log, certificatePollMs, signal }
+  const parts = {
+    given,
+    db,
+    daemons,
+    kube,
+    judge,
+    events: queue,
+    announcer,
+    metrics: counters,
+    clock,
+    log,
+    certificatePollMs,
+    signal
+  }
   const help = await troubleshooting(parts)
   const beat = () => given.heartbeat * (0.9 + Math.random() / 5)
   const sources = [
@@ -134,7 +153,7 @@ async function run(given: Config, timings: Timings, platform: AgentPlatform): Pr
       },
       signal
     ),
-    eventQueue(events, metrics, signal),
+    eventQueue(queue, metrics, signal),
     help.leftovers,
     help.certificates,
     ...(given.sbAccess === 'read'
@@ -160,7 +179,7 @@ async function run(given: Config, timings: Timings, platform: AgentPlatform): Pr
       }
       const { status, events: told, fresh, dueAt } = judge.take(fact, clock())
       for (const event of told) {
-        await events.put(event)
+        await queue.put(event)
         counters.events.inc({ type: event.kind.type, result: 'queued' })
       }
       for (const { type, message } of fresh) {
@@ -176,7 +195,7 @@ async function run(given: Config, timings: Timings, platform: AgentPlatform): Pr
     clearTimeout(alarm)
     await help.close()
     await db.close()
-    await Promise.all([publishing, events.closed])
+    await Promise.all([publishing, queue.closed])
     kube.close()
   }
 }

@@ -50,6 +50,8 @@ export interface CapturesOptions {
   readonly clock: () => Date
   readonly log: Logger
   readonly onChange: (state: CaptureState) => void
+  /** setTimeout, but for a test that has no ten minutes. */
+  readonly later?: (work: () => void, ms: number) => NodeJS.Timeout
 }
 
 const keptMs = 10 * 60_000
@@ -86,10 +88,10 @@ export class Captures {
   async end(id: string, reason: EndReason): Promise<void> {
     const capture = this.#all.get(id)
     if (!capture || capture.state.state === 'ended') return
-    const { clock, db, log, onChange } = this.#options
+    const { clock, db, log, onChange, later = setTimeout } = this.#options
     clearTimeout(capture.timer)
     capture.state = { ...capture.state, state: 'ended', endedAt: clock().toISOString(), endReason: reason }
-    capture.timer = setTimeout(() => this.#all.delete(id), keptMs).unref()
+    capture.timer = later(() => this.#all.delete(id), keptMs).unref()
     capture.socket?.close()
     await endCaptures(db, id).catch((err: unknown) => log.warn({ err, id }, 'the row of a capture stays until the next start'))
     onChange(capture.state)

@@ -1,20 +1,22 @@
 // The troubleshooting endpoints (spec/ovs.md §7) under the agent's own role: real tokens, a real switch with dummy cards, a real tshark.
 import { execFile } from 'node:child_process'
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { request as plainRequest } from 'node:http'
 import { request as tlsRequest } from 'node:https'
 import { join } from 'node:path'
 import { once } from 'node:events'
 import { connect } from 'node:tls'
 import { promisify } from 'node:util'
+import { open } from 'ovsdb-client'
 import t from 'tap'
-import { parseAllDocuments } from 'yaml'
+import { Captures } from '../../../agents/ovs/capture/captures.ts'
 import { OVSNode } from '../../../shared/schema/ovs-node.ts'
-import { Event, Node } from '../../../shared/kube/index.ts'
+import { Event } from '../../../shared/kube/index.ts'
+import { createLog } from '../../../shared/runtime/log.ts'
 import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import { makeAuthority, makeCertificate } from '../../servers/certificates.ts'
 import { eventually } from '../../servers/eventually.ts'
-import { asServiceAccount } from '../../servers/identity.ts'
+import { applyPolicies, asServiceAccount, tokenOnNode } from '../../servers/identity.ts'
 import { ownKubernetes } from '../../servers/kubernetes.ts'
 import { startOvsLab } from '../../servers/ovs.ts'
 import { freePort } from '../../servers/ovs/daemon.ts'
@@ -245,6 +247,34 @@ t.test('OV-62 a mirror goes to an allowed port alone, and ends by itself', async
   t.equal(lab.run('ovs-vsctl --db=unix:$DIR/n1/db.sock list mirror'), '')
 })
 
+t.test('OV-64 the bytes of a capture are erased ten minutes after its end', async t => {
+  const db = open({ remotes: [`unix:${lab.dir}/n1/db.sock`], database: 'Open_vSwitch' })
+  t.teardown(() => db.close())
+  const planned: Array<{ work: () => void; ms: number }> = []
+  const later = (work: () => void, ms: number) => {
+    planned.push({ work, ms })
+    return setTimeout(() => {})
+  }
+  const log = createLog({ name: 'test', level: 'silent' })
+  const captures = new Captures({ db, node, clock: () => new Date(), log, onChange: () => {}, later })
+  const limits = { seconds: 60, maxBytes: 1e6, headerBytes: 128, sampling: 64 }
+  const wish = { mode: 'headers', bridge: 'br-int', port: undefined, output: undefined, user: 'me', ...limits } as const
+  const started = await captures.start(wish)
+  if (!started) throw new Error('a capture runs already')
+  const { id } = started
+  t.same(planned, [], 'not while it runs')
+  await captures.end(id, 'time')
+  t.match(captures.get(id), { state: 'ended', endReason: 'time' })
+  t.ok(captures.file(id)?.length, 'its file can still be had')
+  t.same(
+    planned.map(({ ms }) => ms),
+    [600_000]
+  )
+  planned[0]?.work()
+  t.equal(captures.get(id), undefined)
+  t.equal(captures.file(id), undefined, 'nobody can ask for them any more')
+})
+
 t.test("OV-63 somebody else's sFlow is left alone", async t => {
   lab.run('ovs-vsctl --db=unix:$DIR/n1/db.sock -- --id=@s create sflow targets=\\"127.0.0.1:9\\" -- set bridge br-int sflow=@s')
   t.equal((await ask(await newcomer(), 'POST', '/v1/captures', { bridge: 'br-int' })).status, 409)
@@ -380,26 +410,11 @@ t.test('OV-68 its role is the smallest that works', async t => {
 })
 
 t.test('OV-5 by the shipped policy an agent may write the OVSNode of its own node only', async t => {
-  const documents = parseAllDocuments(await readFile(join(import.meta.dirname, '../../../knative/ovs-agent.yaml'), 'utf8'))
-  for (const manifest of documents.map(document => document.toJSON())) {
-    if (!manifest.kind.startsWith('ValidatingAdmissionPolicy')) continue
-    const plural =
-      manifest.kind === 'ValidatingAdmissionPolicy' ? 'validatingadmissionpolicies' : 'validatingadmissionpolicybindings'
-    const path = `/apis/admissionregistration.k8s.io/v1/${plural}/${manifest.metadata.name}?fieldManager=test`
-    t.equal((await request(api, 'PATCH', path, manifest, { 'content-type': 'application/apply-patch+yaml' })).status, 201)
-  }
-  await kube.create(Node, { metadata: { name: 'n1' } })
-  const spec = { serviceAccountName: 'ovs-agent', nodeName: 'n1', containers: [{ name: 'agent', image: 'none' }] }
-  const { body: pod } = await request<{ metadata: { uid: string } }>(api, 'POST', `/api/v1/namespaces/${namespace}/pods`, {
-    metadata: { name: 'agent' },
-    spec
-  })
-  const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name: 'agent', uid: pod.metadata.uid }
-  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/ovs-agent/token`
-  const { body } = await request<{ status: { token: string } }>(api, 'POST', path, { spec: { boundObjectRef } })
+  await applyPolicies(api, 'ovs-agent.yaml')
+  const token = await tokenOnNode(api, namespace, 'ovs-agent', 'n1')
   const write = (name: string) =>
     request(
-      { ...api, adminToken: body.status.token },
+      { ...api, adminToken: token },
       'PATCH',
       `/apis/ovs.c5c3.io/v1alpha1/namespaces/${namespace}/ovsnodes/${name}?fieldManager=x&force=true`,
       { apiVersion: 'ovs.c5c3.io/v1alpha1', kind: 'OVSNode', metadata: { name }, spec: { nodeRef: { name } } },

@@ -1,8 +1,11 @@
 // What is gathered, judged, queued and never done: the agent's own rules, without a switch.
 import { glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Registry } from 'prom-client'
+import { Gauge, Registry } from 'prom-client'
+import { once } from 'node:events'
 import t from 'tap'
+import { Type } from 'typebox'
+import { type Agent, startAgent } from '../../../shared/runtime/agent.ts'
 import { findingsOf, healthOf } from '../../../agents/ovs/findings.ts'
 import { Inbox, poll } from '../../../agents/ovs/inbox.ts'
 import { defaultTimings } from '../../../agents/ovs/issue-types.ts'
@@ -215,4 +218,31 @@ system@ovs-system:
     ])
   )
   t.same(readLookups('nonsense: hit'), new Map())
+})
+
+t.test('OV-71 a metric that cannot be read, as before the first snapshot, does not end the agent', async t => {
+  let there = false
+  const collect = () => {
+    if (!there) throw new Error('not there yet')
+  }
+  const agent: Agent = {
+    name: 'probe',
+    config: Type.Object({}),
+    async run(_config, { metrics, signal }) {
+      metrics.registerMetric(new Gauge({ name: 'probe', help: 'probe', registers: [], collect }))
+      await once(signal, 'abort')
+    }
+  }
+  const lines: string[] = []
+  const running = await startAgent(agent, {
+    env: { PORT: '0', HOST: '127.0.0.1' },
+    logs: { write: line => void lines.push(line) }
+  })
+  t.teardown(() => running.close())
+  const status = async (path: string) => (await fetch(`${running.url}${path}`)).status
+  t.equal(await status('/metrics'), 500)
+  t.match(lines.join(''), /a metric could not be read.*/)
+  t.equal(await status('/healthz'), 200)
+  there = true
+  t.equal(await status('/metrics'), 200)
 })
