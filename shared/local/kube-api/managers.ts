@@ -160,8 +160,10 @@ export function apply(
 function withinScope(config: KubeObject, subresource: string, hasStatus: boolean): KubeObject {
   if (subresource !== 'status') return hasStatus ? omit(config, 'status') : config
   const { apiVersion, kind, metadata, status } = config
-  const { name, namespace } = metadata
-  return { apiVersion, kind, metadata: { name, ...(namespace && { namespace }) }, ...(status !== undefined && { status }) }
+  const { name, namespace, resourceVersion } = metadata
+  // the version is not set but compared
+  const kept = { name, ...(namespace && { namespace }), ...(resourceVersion && { resourceVersion }) }
+  return { apiVersion, kind, metadata: kept, ...(status !== undefined && { status }) }
 }
 
 function refuseConflicts(others: Entry[], changed: FieldSet): void {

@@ -290,13 +290,6 @@ export async function applying(t: Test, api: Api): Promise<void> {
       apply
     )
     t.equal(fresh.status?.phase, 'x', 'and against the present one')
-    const other = await call(
-      'PATCH',
-      `${widgets}/status/status?fieldManager=function`,
-      { ...body, spec: undefined, metadata: { name: 'status', uid: '00000000-0000-4000-8000-000000000000' }, status: {} },
-      apply
-    )
-    t.equal(other.status, 409, 'status of another object of the name')
   })
 
   await t.test('an apply that changes nothing is not a write', async t => {
