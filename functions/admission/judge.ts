@@ -92,6 +92,9 @@ const kinds: Readonly<Record<string, { kind: Crd; judge: Judging }>> = {
   'ovs.c5c3.io/ovsnodes': { kind: OVSNode, judge: (about: Case<OVSNode>, bench) => checkOVSNode(asked(about, bench)) }
 }
 
+/** What rules are known for, as `vitistack.io/machines`. */
+export const judged: ReadonlySet<string> = new Set(Object.keys(kinds))
+
 /** Kinds that nobody configured us for are let through: a webhook that refuses what it does not know locks the cluster. */
 export function judge(review: Review, bench: Bench): Verdict | Promise<Verdict> {
   const known = Object.hasOwn(kinds, review.resource) ? kinds[review.resource] : undefined

@@ -1,4 +1,5 @@
-import { Counter, Gauge, Histogram, type Metric, type MetricValueWithName, type Registry } from 'prom-client'
+import { Counter, Gauge, type Metric, type Registry } from 'prom-client'
+import { PlainHistogram, type Observed } from './histogram.ts'
 
 export type Outcome = 'done' | 'ignored' | 'refused' | 'failed' | 'malformed'
 
@@ -7,35 +8,34 @@ export interface EventMetrics {
   end: (type: string, outcome: Outcome, seconds: number) => void
 }
 
-// prom-client builds and hashes the labels of every call, four times an event: more than all else that we do for one. So events
-// are counted in plain numbers, and made into its series when somebody asks.
+// Plain numbers, made into the series of prom-client when somebody asks: see histogram.ts.
 interface Kind {
   outcomes: Map<Outcome, number>
-  /** How many took at most so long as the bound of the same place; the last has no bound. */
-  buckets: number[]
-  sum: number
+  seconds: Observed
 }
 interface Counts {
   running: number
   kinds: Map<string, Kind>
 }
-type ByFunction = Map<string, Counts>
-
-const bounds = [0.001, 0.005, 0.02, 0.1, 0.5, 1, 2, 5, 10, 30, 60]
-const registries = new WeakMap<Registry, ByFunction>()
-
-/** Several functions share one registry when they run in one process, and prom-client takes a name only once. */
-function countsIn(registry: Registry): ByFunction {
-  let all = registries.get(registry)
-  if (all === undefined) {
-    all = new Map()
-    registries.set(registry, all)
-    register(registry, all)
-  }
-  return all
+interface Counted {
+  functions: Map<string, Counts>
+  seconds: PlainHistogram
 }
 
-function register(registry: Registry, all: ByFunction): void {
+const registries = new WeakMap<Registry, Counted>()
+
+/** Several functions share one registry when they run in one process, and prom-client takes a name only once. */
+function countedIn(registry: Registry): Counted {
+  let counted = registries.get(registry)
+  if (counted === undefined) {
+    counted = register(registry)
+    registries.set(registry, counted)
+  }
+  return counted
+}
+
+function register(registry: Registry): Counted {
+  const functions = new Map<string, Counts>()
   const total = new Counter({
     name: 'drover_events_total',
     help: 'Events received, by what became of them',
@@ -43,8 +43,9 @@ function register(registry: Registry, all: ByFunction): void {
     registers: [],
     collect() {
       this.reset()
-      for (const [name, type, { outcomes }] of kindsOf(all))
-        for (const [outcome, count] of outcomes) this.inc({ function: name, type, outcome }, count)
+      for (const [name, { kinds }] of functions)
+        for (const [type, { outcomes }] of kinds)
+          for (const [outcome, count] of outcomes) this.inc({ function: name, type, outcome }, count)
     }
   })
   const running = new Gauge({
@@ -53,48 +54,17 @@ function register(registry: Registry, all: ByFunction): void {
     labelNames: ['function'],
     registers: [],
     collect() {
-      for (const [name, { running }] of all) this.set({ function: name }, running)
+      for (const [name, counts] of functions) this.set({ function: name }, counts.running)
     }
   })
-  for (const metric of [total, running, new EventSeconds(all)]) registry.registerMetric(metric)
-}
-
-function* kindsOf(all: ByFunction): Generator<[name: string, type: string, kind: Kind]> {
-  for (const [name, { kinds }] of all) for (const [type, kind] of kinds) yield [name, type, kind]
-}
-
-type Labels = 'function' | 'type' | 'le'
-const seconds = {
-  name: 'drover_event_seconds',
-  help: 'Time from receipt to answer, waiting for the key included',
-  registers: []
-}
-
-/** A histogram told from our own numbers: prom-client's can only be filled one observation at a time. */
-class EventSeconds extends Gauge<Labels> {
-  readonly #all: ByFunction
-  constructor(all: ByFunction) {
-    super(seconds)
-    this.#all = all
-  }
-
-  override async get(): ReturnType<Gauge<Labels>['get']> {
-    const described = await new Histogram<Labels>(seconds).get()
-    return { ...described, values: [...kindsOf(this.#all)].flatMap(seriesOf) }
-  }
-}
-
-function seriesOf([name, type, { buckets, sum }]: [string, string, Kind]): MetricValueWithName<Labels>[] {
-  const labels = { function: name, type }
-  const series: MetricValueWithName<Labels>[] = []
-  let count = 0
-  for (const [i, more] of buckets.entries()) {
-    count += more
-    series.push({ labels: { le: bounds[i] ?? '+Inf', ...labels }, value: count, metricName: 'drover_event_seconds_bucket' })
-  }
-  series.push({ labels, value: sum, metricName: 'drover_event_seconds_sum' })
-  series.push({ labels, value: count, metricName: 'drover_event_seconds_count' })
-  return series
+  for (const metric of [total, running]) registry.registerMetric(metric)
+  const seconds = new PlainHistogram({
+    name: 'drover_event_seconds',
+    help: 'Time from receipt to answer, waiting for the key included',
+    bounds: [0.001, 0.005, 0.02, 0.1, 0.5, 1, 2, 5, 10, 30, 60],
+    registry
+  })
+  return { functions, seconds }
 }
 
 function once<T extends Metric>(registry: Registry, name: string, make: () => T): T {
@@ -116,23 +86,20 @@ export const emittedTotal = (registry: Registry): Counter<'type' | 'outcome'> =>
 
 /** `type` must come from a closed set: a sender must not be able to make new series. */
 export function eventMetrics(registry: Registry, name: string): EventMetrics {
-  const all = countsIn(registry)
-  const counts = all.get(name) ?? { running: 0, kinds: new Map<string, Kind>() }
-  all.set(name, counts)
+  const { functions, seconds } = countedIn(registry)
+  const counts = functions.get(name) ?? { running: 0, kinds: new Map<string, Kind>() }
+  functions.set(name, counts)
   return {
     start: () => void counts.running++,
-    end(type, outcome, seconds) {
+    end(type, outcome, duration) {
       counts.running--
       let kind = counts.kinds.get(type)
       if (kind === undefined) {
-        kind = { outcomes: new Map(), buckets: Array.from({ length: bounds.length + 1 }, () => 0), sum: 0 }
+        kind = { outcomes: new Map(), seconds: seconds.series({ function: name, type }) }
         counts.kinds.set(type, kind)
       }
       kind.outcomes.set(outcome, (kind.outcomes.get(outcome) ?? 0) + 1)
-      kind.sum += seconds
-      let place = 0
-      while (seconds > (bounds[place] ?? Number.POSITIVE_INFINITY)) place++
-      kind.buckets[place] = (kind.buckets[place] ?? 0) + 1
+      kind.seconds.observe(duration)
     }
   }
 }

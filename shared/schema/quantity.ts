@@ -1,9 +1,10 @@
 // Resource quantities, exact: a number of billionths, the finest step Kubernetes keeps.
 
 const form = /^([+-]?)(\d+\.?\d*|\.\d+)(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]|[eE][+-]?\d+)?$/
-const binary = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
 const decimal: Record<string, number> = { n: -9, u: -6, m: -3, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 }
 const one = 10n ** 9n
+/** Billionths; powers of big numbers are slow, and every admission of a Machine asks for several. */
+const binary = new Map(['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'].map((suffix, i) => [suffix, one * 1024n ** BigInt(i + 1)]))
 
 /** Billionths, or undefined if the text is no quantity. */
 export function parseQuantity(given: string | number | bigint): bigint | undefined {
@@ -11,9 +12,9 @@ export function parseQuantity(given: string | number | bigint): bigint | undefin
   if (sign === undefined) return undefined
   const [whole = '', fraction = ''] = digits.split('.')
   const mantissa = BigInt(whole + fraction)
-  const size = binary.includes(suffix)
-    ? ceil(mantissa * one * 1024n ** BigInt(binary.indexOf(suffix) + 1), fraction.length)
-    : shift(mantissa, 9 + exponent(suffix) - fraction.length)
+  const unit = suffix === '' ? one : binary.get(suffix)
+  const size =
+    unit === undefined ? shift(mantissa, 9 + exponent(suffix) - fraction.length) : ceil(mantissa * unit, fraction.length)
   return sign === '-' ? -size : size
 }
 
@@ -24,6 +25,7 @@ const shift = (value: bigint, places: number) => (places < 0 ? ceil(value, -plac
 
 /** Divides by a power of ten. Kubernetes rounds what is finer than a billionth away from zero. */
 function ceil(value: bigint, places: number): bigint {
+  if (places === 0) return value
   const by = 10n ** BigInt(places)
   return (value + by - 1n) / by
 }

@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import autocannon from 'autocannon'
 import { nodeChanged } from '../../shared/events/objects.ts'
+import { cpuSeconds } from './lib/cpu.ts'
 import { connected, freePort } from './lib/port.ts'
 import { median, type Report } from './report.ts'
 
@@ -78,10 +78,4 @@ async function load({ port, process: { pid } }: Server, duration: number): Promi
   })
   if (non2xx > 0 || errors > 0) throw new Error(`${non2xx} answers were not 2xx, ${errors} failed`)
   return { perSecond: requests.average, perCpuSecond: requests.total / (cpuSeconds(pid) - before), p99: latency.p99 }
-}
-
-// proc(5): utime and stime, in ticks of 10 ms, are the 14th and 15th field; the second may hold blanks.
-function cpuSeconds(pid: number | undefined): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
-  return (Number(fields[11]) + Number(fields[12])) / 100
 }
