@@ -96,7 +96,8 @@ function sameFault(known: Incident, counted: Incident, heard: Report, host: stri
   const says = rank(heard.kind) > rank(known.kind)
   if (!says) return counted
   // it was only counted, or called harmless by the lesser word: looked at with the new one
-  if (isOver(known)) return known.state === 'Closed' ? { ...open(host, heard, nowMs, known), count: counted.count ?? 1 } : counted
+  const reopened = known.state === 'Closed' || known.state === 'Reported'
+  if (isOver(known)) return reopened ? { ...open(host, heard, nowMs, known), count: counted.count ?? 1 } : counted
   const { kind, event, waitMs, storage } = heard
   const dueMs = heard.atMs + waitMs
   const at = kind === 'crashloaded' ? dueMs : Math.max(nowMs, Math.min(ms(known.nextCheckAt), dueMs))

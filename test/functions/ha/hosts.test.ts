@@ -1,9 +1,12 @@
 // The host: its signals, who is disabled and enabled again, when it is emptied; and faults that many have at once (HA-15, HA-16).
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import t from 'tap'
 import { correlate, type Verdict } from '../../../functions/ha/correlate.ts'
 import type { FleetHost } from '../../../functions/ha/fleet.ts'
 import { parsePolicy } from '../../../functions/ha/policy-file.ts'
 import { explanationOf, inWords } from '../../../functions/ha/explain.ts'
+import { withTables } from '../../../functions/ha/tables.ts'
 import { storageOf } from '../../../functions/ha/storage.ts'
 import * as libvirt from '../../../shared/events/libvirt.ts'
 import type { OVSNode } from '../../../shared/schema/ovs-node.ts'
@@ -302,7 +305,7 @@ for (const [name, self, fleet, verdict] of together) {
   t.test(`HA-15, HA-16: ${name}`, async t => {
     const kind = self.faults[0]!.kind
     const found = correlate(self, [self, ...fleet], drover, startMs).find(one => one.kind === kind)
-    t.equal(found?.verdict ?? 'single', verdict, found?.words)
+    t.equal(found?.verdict ?? 'single', verdict, found?.words ?? 'not correlated')
   })
 }
 
@@ -381,4 +384,12 @@ t.test('explain: the same words for people', async t => {
   t.match(words, /HostSuspect crashed since .* \(disable\): 4 of 10 servers crashed within 60 s/)
   t.match(words, /Paused: crashed \(stopped\/failed at/)
   t.match(words, /because HostSuspect crashed/)
+})
+
+t.test('the README has the tables of the code', async t => {
+  const file = join(import.meta.dirname, '..', '..', '..', 'functions', 'ha', 'README.md')
+  const text = await readFile(file, 'utf8')
+  const wanted = withTables(text)
+  if (text !== wanted && process.env['WRITE_TABLES']) await writeFile(file, wanted)
+  t.equal(text, wanted, 'WRITE_TABLES=1 writes them')
 })

@@ -15,6 +15,8 @@ export interface Running {
   hypervisorChanged(fn: string, name: string): Promise<number>
   /** To every function that reacts to it. */
   tick(speed: 'fast' | 'slow', ...only: string[]): Promise<number[]>
+  /** Where a function answers. */
+  url(fn: string): string
   /** The cluster agent, so that changes are told by themselves. */
   watch(): Promise<void>
 }
@@ -56,6 +58,7 @@ export async function run(
 
   return {
     post,
+    url: fn => urls.get(fn) ?? '',
     hypervisorChanged: (fn, name) =>
       post(
         fn,

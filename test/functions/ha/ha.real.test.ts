@@ -1,0 +1,268 @@
+// functions/ha under its own role on the real API server and the real Nova: what Nova's own record says of users decides (T-20), a server that
+// died is restarted by Nova, a host without its bond takes no more servers until it is well.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect as connectCloud } from 'openstack-sdk-lite'
+import t from 'tap'
+import handler from '../../../functions/ha/handler.ts'
+import maintenance from '../../../functions/maintenance/handler.ts'
+import type { Incident } from '../../../functions/ha/seen.ts'
+import { domainCrashed, domainStopped } from '../../../shared/events/libvirt.ts'
+import { bondLost, bondRestored } from '../../../shared/events/ovs.ts'
+import { connect, Event } from '../../../shared/kube/index.ts'
+import { Eviction } from '../../../shared/schema/eviction.ts'
+import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
+import { OVSNode } from '../../../shared/schema/ovs-node.ts'
+import { makeServers } from '../evict/nova.ts'
+import { condition } from '../host-life/fixtures.ts'
+import { environmentOf } from '../host-life/life.ts'
+import { run } from '../host-life/platform.ts'
+import { eventually } from '../../servers/eventually.ts'
+import { ownKubernetes } from '../../servers/kubernetes.ts'
+import { rightsOf } from '../../servers/rights.ts'
+import { openRaw } from '../../servers/openstack/raw.ts'
+import { openstack } from '../../servers/openstack.ts'
+
+t.setTimeout(1_800_000)
+const patienceMs = 300_000
+const api = await ownKubernetes(t)
+const target = await openstack(t)
+const [host] = target.hosts
+const admin = await connect({ manager: 'hypervisor-agent', kubeconfig: api.kubeconfig })
+t.teardown(() => admin.close())
+const cloud = await connectCloud(target.options)
+t.teardown(() => cloud.close())
+const raw = await openRaw(target)
+const act = async (id: string, action: string, body: unknown = null): Promise<void> => {
+  const { status, body: answer } = await raw('compute', 'POST', `/servers/${id}/action`, { [action]: body })
+  if (status >= 300) throw new Error(`${action}: ${status} ${JSON.stringify(answer)}`)
+}
+
+const folder = await mkdtemp(join(tmpdir(), 'drover-ha-'))
+t.teardown(() => rm(folder, { recursive: true }))
+const policy = join(folder, 'policy.yaml')
+await writeFile(
+  policy,
+  'mode: drover\nvm: { provenSeconds: 2 }\nhost: { enableSeconds: 1 }\nnetwork: { migrationBonds: [bond1] }\ncorrelation: { vms: 1000 }\n'
+)
+const env = { ...environmentOf(target), LISTING_AGE: '0s' }
+const running = await run(t, api, [handler, maintenance], env, { ha: { POLICY_FILE: policy } })
+await running.watch()
+
+const names = ['killed', 'stopped', 'rebooted', 'suspended', 'paused', 'resized', 'deleted', 'shelved', 'guest']
+const ids = await makeServers(
+  cloud,
+  target,
+  names.map(name => ({ name, host }))
+)
+const id = (name: string): string => ids.get(name) ?? ''
+
+await admin.create(Hypervisor, { metadata: { name: host } })
+const services = await cloud.services.list({ host, binary: 'nova-compute' })
+const settled = await connect({ manager: 'drover-onboarding', kubeconfig: api.kubeconfig })
+await settled.applyStatus(Hypervisor, {
+  metadata: { name: host },
+  status: { serviceId: services[0]?.id ?? '', nova: { host }, conditions: [condition('Onboarding', 'False')] as never }
+})
+settled.close()
+
+/** What the agent would write: Nova's driver here has no domains of its own. */
+const states = new Map(names.map(name => [name, { state: 'running', since: new Date(Date.now() - 3_600_000).toISOString() }]))
+async function domains(changed: Record<string, string>): Promise<void> {
+  for (const [name, state] of Object.entries(changed)) states.set(name, { state, since: new Date().toISOString() })
+  const instances = [...states].map(([name, { state, since }]) => ({
+    id: id(name),
+    name,
+    active: state === 'running',
+    state,
+    since
+  }))
+  instances.sort((a, b) => a.id.localeCompare(b.id))
+  await admin.applyStatus(Hypervisor, {
+    metadata: { name: host },
+    status: {
+      instances,
+      numInstances: instances.length,
+      conditions: [{ ...condition('LibVirtConnection', 'True', 'Connected') }] as never
+    }
+  })
+}
+await domains({})
+
+const incident = async (name: string): Promise<Incident | undefined> =>
+  (await admin.find(Hypervisor, host))?.status?.ha?.incidents?.find(({ server }) => server === id(name))
+const ends = (name: string): Promise<Incident> =>
+  eventually(
+    `the end of ${name}`,
+    async () => {
+      await running.tick('fast', 'ha')
+      const found = await incident(name)
+      return found && !['Checking', 'Restarting', 'Proving'].includes(found.state) ? found : undefined
+    },
+    patienceMs
+  )
+const fact = (name: string, event: string, detail: string) => ({
+  host,
+  at: new Date().toISOString(),
+  bootId: 'boot-1',
+  epoch: 1,
+  server: id(name),
+  name,
+  event,
+  detail
+})
+const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+const reboots = async (name: string) => (await cloud.instanceActions.list(id(name))).filter(({ action }) => action === 'reboot')
+
+t.test('T-20: what a user asked Nova for is never repaired', async t => {
+  const wishes: Array<[name: string, ask: () => Promise<unknown>]> = [
+    ['stopped', () => act(id('stopped'), 'os-stop')],
+    ['rebooted', () => act(id('rebooted'), 'reboot', { type: 'HARD' })],
+    ['suspended', () => act(id('suspended'), 'suspend')],
+    ['paused', () => act(id('paused'), 'pause')],
+    ['resized', () => act(id('resized'), 'migrate')],
+    ['deleted', () => cloud.servers.delete(id('deleted'))],
+    ['shelved', () => act(id('shelved'), 'shelve')]
+  ]
+  await Promise.all(wishes.map(([, ask]) => ask()))
+  await domains(Object.fromEntries(wishes.map(([name]) => [name, 'off'])))
+  const told = wishes.map(([name]) => running.post('ha', domainCrashed.type, fact(name, 'stopped', 'failed'), { traceparent }))
+  t.ok((await Promise.all(told)).every(status => status === 204))
+  for (const [name] of wishes) {
+    const { state, rule, passedOver = [], reason } = await ends(name)
+    t.equal(state, 'Closed', `${name}: ${rule}: ${reason}`)
+    t.not(rule, 'Fault')
+    t.ok(passedOver.length > 0, 'and it says why not otherwise')
+    if (name !== 'deleted') t.equal((await reboots(name)).length, name === 'rebooted' ? 1 : 0)
+  }
+})
+
+t.test('a server whose domain died is restarted by Nova, under the trace of the event, and once', async t => {
+  await domains({ killed: 'off', guest: 'off' })
+  const died = fact('killed', 'stopped', 'failed')
+  await running.post('ha', domainCrashed.type, died, { traceparent })
+  await running.post('ha', domainCrashed.type, died, { traceparent })
+  await running.post('ha', domainStopped.type, { ...fact('guest', 'stopped', 'shutdown'), cause: 'by-guest' })
+  const [first] = await eventually(
+    'a hard reboot',
+    async () => {
+      await running.tick('fast', 'ha')
+      const found = await reboots('killed')
+      return found.length > 0 ? found : undefined
+    },
+    patienceMs
+  )
+  await domains({ killed: 'running' })
+  const { state, attempts = [] } = await ends('killed')
+  t.equal(state, 'Recovered')
+  t.equal(attempts[0]?.request, first?.requestId, "Nova's own request id is in the record")
+  t.equal((await reboots('killed')).length, 1)
+  t.equal((await ends('guest')).state, 'Closed', 'the guest stopped itself')
+  t.same(await reboots('guest'), [])
+  const events = (await admin.list(Event, { namespace: 'default' })).items as Array<{ reason?: string; note?: string }>
+  t.ok(events.some(({ reason }) => reason === 'ServerRecovered'))
+})
+
+const network = async (...issues: string[]): Promise<void> => {
+  const at = new Date().toISOString()
+  await admin.applyStatus(OVSNode, {
+    metadata: { name: host, namespace: 'ovn-system' },
+    status: {
+      observedAt: at,
+      conditions: [
+        condition('Ready', issues.length > 0 ? 'False' : 'True', issues.length > 0 ? 'BondDown' : 'AllHealthy')
+      ] as never,
+      issues: issues.map(type => ({
+        id: `${type}/bond0`,
+        severity: 'Critical' as const,
+        type,
+        object: 'bond0',
+        message: `${type}.`,
+        detectedAt: at
+      }))
+    }
+  })
+}
+const service = async () => (await cloud.services.list({ host, binary: 'nova-compute' }))[0]
+const link = (after: string) => ({
+  node: host,
+  object: 'bond0',
+  after,
+  reason: 'BondDown',
+  detectedAt: new Date().toISOString(),
+  evidence: {}
+})
+const becomes = (status: string) =>
+  eventually(
+    `a service that is ${status}`,
+    async () => {
+      await running.tick('fast', 'ha', 'maintenance')
+      const now = await service()
+      return now?.status === status ? now : undefined
+    },
+    patienceMs
+  )
+
+t.test('a lost bond keeps new servers away until it is back; what somebody else disabled stays so', async t => {
+  await admin.create(OVSNode, { metadata: { name: host, namespace: 'ovn-system' }, spec: { nodeRef: { name: host } } })
+  await network('BondDown')
+  await running.post('ha', bondLost.type, link('down'))
+  const disabled = await becomes('disabled')
+  t.match(disabled.disabledReason, /^drover: ha: BondLost bond0 \(drover-ha\)$/)
+  const stored = await admin.find(Hypervisor, host)
+  t.match(stored?.status?.ha, { state: 'Unschedulable', signals: [{ kind: 'BondLost', object: 'bond0', effect: 'drain' }] })
+  const says = async () =>
+    (await admin.find(Hypervisor, host))?.status?.conditions?.find(({ type }) => type === 'HypervisorDisabled')
+  await eventually(
+    'what maintenance says of it',
+    async () => {
+      await running.tick('fast', 'maintenance')
+      const found = await says()
+      return found?.status === 'True' && found.message.includes('drover-ha') ? found : undefined
+    },
+    patienceMs
+  )
+  const drain = await eventually(
+    'a drain: the migration network works',
+    async () => {
+      await running.tick('fast', 'ha')
+      return (await admin.list(Eviction)).items.find(({ spec }) => spec.hypervisor === host)
+    },
+    patienceMs
+  )
+  t.match(drain, { metadata: { name: new RegExp(`^${host}-ha-`) }, spec: { reason: 'ha: BondLost bond0' } })
+  t.equal((await service())?.status, 'disabled', 'maintenance leaves to ha what is of ha')
+  await network()
+  await running.post('ha', bondRestored.type, link('up'))
+  await becomes('enabled')
+  t.same((await admin.list(Eviction)).items, [], 'the drain is called off')
+
+  const foreign = { status: 'disabled' as const, disabledReason: 'new disks, jane' }
+  await cloud.services.update(services[0]?.id ?? '', foreign)
+  await network('BondDown')
+  await running.post('ha', bondLost.type, link('down'))
+  await network()
+  await running.post('ha', bondRestored.type, link('up'))
+  await running.tick('slow', 'ha')
+  t.match(await service(), foreign)
+  await cloud.services.update(services[0]?.id ?? '', { status: 'enabled' })
+})
+
+t.test('explain asks the API server who may ask', async t => {
+  const ask = (token?: string) =>
+    fetch(`${running.url('ha')}/explain/${host}`, {
+      headers: { accept: 'text/plain', ...(token && { authorization: `Bearer ${token}` }) }
+    })
+  t.equal((await ask()).status, 401)
+  t.equal((await ask('nobody')).status, 401)
+  const answer = await ask(api.adminToken)
+  t.equal(answer.status, 200)
+  const words = await answer.text()
+  t.match(words, /Servers: mode drover; signals: mode drover/)
+  t.match(words, /because RequestExplains|because TaskExplains|because NovaState|because NotInNova/)
+})
+
+t.test('the role is the smallest that works', async t => {
+  t.same(await rightsOf(api, 'ha.yaml', 'ha'), { unused: [], refused: [] })
+})
