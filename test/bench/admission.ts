@@ -157,6 +157,7 @@ export async function run(report: Report): Promise<void> {
       () => ({})
     )
     servers.push(floor)
+    // Neither side is told how much to log: each does as it ships.
     const peer = await start(
       `/validate/${token}`,
       port => [join(here, 'pepr.ts'), pepr, String(port)],
@@ -165,7 +166,6 @@ export async function run(report: Report): Promise<void> {
         SSL_CERT_PATH: join(folder, 'tls.crt'),
         PEPR_API_TOKEN: token,
         KUBECONFIG: api.kubeconfig,
-        LOG_LEVEL: 'info', // as its own manifest sets it; ours has no setting, which is the same
         NODE_ENV: 'production'
       })
     )
