@@ -25,8 +25,8 @@ function toStderr(command: string): Log {
   return {
     warn(fields, message) {
       const warning = 'warning' in fields ? String(fields.warning) : undefined
-      if (warning !== undefined) return void process.stderr.write(`drover ${command}: ${warning}\n`)
-      if (performance.now() - toldAt < silenceMs) return
+      if (warning !== undefined) process.stderr.write(`drover ${command}: ${warning}\n`)
+      if (warning !== undefined || performance.now() - toldAt < silenceMs) return
       toldAt = performance.now()
       const why = 'err' in fields && fields.err instanceof Error ? fields.err.message : message
       process.stderr.write(`\ndrover ${command}: ${why}; trying again, Ctrl-C ends it\n`)

@@ -5,6 +5,7 @@ import type { HaView, Happening, Part, Tone } from './types.ts'
 
 type Ha = NonNullable<NonNullable<Hypervisor['status']>['ha']>
 type Decision = NonNullable<Ha['history']>[number]
+type Sign = NonNullable<Ha['signals']>[number]
 type Incident = NonNullable<Ha['incidents']>[number]
 
 const calm = new Set(['', 'Healthy', 'Alive', 'Ok', 'Normal', 'Up'])
@@ -58,16 +59,20 @@ function decisionOf(host: string, decision: Decision): Happening {
   }
 }
 
+function signOf({ kind, object, count = 0, since: began, effect, message }: Sign, now: Date): HaView['signals'][number] {
+  return {
+    name: [spoken(kind), object].filter(Boolean).join(' '),
+    tone: effects[effect ?? ''] ?? 'rest',
+    line: joined([message, count > 1 && `seen ${count} times`, effect && `asks for: ${effect}`]),
+    ...(began !== undefined && { since: since(began, now) })
+  }
+}
+
 /** Undefined while nothing is there to be told. */
 export function haOf({ metadata, status }: Hypervisor, now: Date): HaView | undefined {
   const ha = status?.ha
   if (!ha) return undefined
-  const signals = (ha.signals ?? []).map(({ kind, object, count = 0, since: began, effect, message }) => ({
-    name: [spoken(kind), object].filter(Boolean).join(' '),
-    tone: effects[effect ?? ''] ?? ('rest' as const),
-    line: joined([message, count > 1 && `seen ${count} times`, effect && `asks for: ${effect}`]),
-    ...(began !== undefined && { since: since(began, now) })
-  }))
+  const signals = (ha.signals ?? []).map(signal => signOf(signal, now))
   const incidents = (ha.incidents ?? []).map(incidentOf)
   const history = (ha.history ?? []).map(one => decisionOf(metadata.name, one))
   const open = !calm.has(ha.state ?? '')

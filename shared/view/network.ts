@@ -5,6 +5,7 @@ type Status = NonNullable<OVSNode['status']>
 type Bond = NonNullable<NonNullable<Status['interfaces']>['bonds']>[number]
 type Card = NonNullable<NonNullable<Status['interfaces']>['physical']>[number]
 type Bridge = NonNullable<Status['bridges']>[number]
+type Issue = NonNullable<Status['issues']>[number]
 
 const tones: Record<string, Tone> = {
   Active: 'ok',
@@ -84,6 +85,10 @@ function ovnOf(ovn: NonNullable<Status['ovnController']>): Part {
   }
 }
 
+function issueOf({ severity, message, detectedAt }: Issue): NetworkView['issues'][number] {
+  return { tone: toneOf(severity), line: message, ...(detectedAt !== undefined && { since: detectedAt }) }
+}
+
 /** The whole network of a host, as the cables run: card, bond, bridge. Undefined where no agent told anything. */
 export function networkDetail(node: OVSNode | undefined): NetworkView | undefined {
   if (!node?.status) return undefined
@@ -103,10 +108,6 @@ export function networkDetail(node: OVSNode | undefined): NetworkView | undefine
     ),
     bonds: bonds.filter(({ bridge }) => !bridge || !names.has(bridge)).map(({ view }) => view),
     ...(ovnController && { ovn: ovnOf(ovnController) }),
-    issues: issues.map(({ severity, message, detectedAt }) => ({
-      tone: toneOf(severity),
-      line: message,
-      ...(detectedAt !== undefined && { since: detectedAt })
-    }))
+    issues: issues.map(issueOf)
   }
 }

@@ -1,20 +1,11 @@
 // `drover validate` as a pipeline calls it: a process, files, an exit code.
-import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
-import { once } from 'node:events'
 import t from 'tap'
+import { drover as run } from './terminal.ts'
 
-t.setTimeout(120_000)
-const launcher = join(import.meta.dirname, '../../shared/cli/drover.js')
-
-async function drover(args: string[], input?: string): Promise<{ code: number; out: string; err: string }> {
-  const child = spawn(process.execPath, [launcher, ...args], { stdio: 'pipe' })
-  child.stdin.end(input)
-  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit') as Promise<[number]>])
-  return { code, out, err }
-}
+t.setTimeout(600_000)
+const drover = (args: string[], input?: string) => run(args, {}, input)
 
 const machine = (name: string, spec: string) =>
   `apiVersion: vitistack.io/v1alpha1\nkind: Machine\nmetadata: { name: ${name}, namespace: shop }\nspec: ${spec}\n`
@@ -103,6 +94,23 @@ t.test('what cannot be read gives 2 and says why', async t => {
   t.match(await drover(['validate', '-f', at('none.yaml')]), { code: 2, err: /none.yaml: there is no such file\n$/ })
   t.match(await drover(['validate', '-f', at('broken.yaml')]), { code: 2, err: /broken.yaml:\d: / })
   t.match(await drover(['validate', at('empty')]), { code: 2, err: /no .yaml/ })
-  t.match(await drover(['validate', '--output', 'xml']), { code: 1, err: /Allowed choices are text, json/ })
+  t.match(await drover(['validate', '--output', 'xml']), { code: 1, err: /Allowed choices are text, wide, json/ })
   t.match(await drover(['valdiate']), { code: 1, err: /Did you mean validate/ })
+})
+
+t.test('render: what would be created for a Machine, by the code that does it', async t => {
+  const { code, out } = await drover(['render', '-o', 'text', at('good.yaml')])
+  t.equal(code, 0)
+  t.match(out, /^VirtualMachine +shop +web$/m)
+  t.match(out, /^NetworkAttachmentDefinition +shop +br0-untagged$/m)
+  const yaml = await drover(['render', '-f', at('good.yaml')])
+  t.match(yaml.out, /^kind: VirtualMachine$/m)
+  t.notMatch(yaml.out, /ownerReferences/, 'a Machine that was never stored owns nothing')
+  t.same(await drover(['render', '-f', at('good.yaml')]), yaml, 'the same again')
+  t.match(JSON.parse((await drover(['render', '-o', 'json', at('good.yaml')])).out), { kind: 'List' })
+  const lonely = machine('web', '{ template: small, networks: [{ name: a, networkName: other }] }')
+  t.match(await drover(['render'], lonely), { code: 2, err: /NetworkConfiguration other is not among the files/ })
+  t.match(await drover(['render', at('bad.yaml')]), { code: 2, err: /bad.yaml:1: would be refused: .*huge/ })
+  t.match(await drover(['render'], network), { code: 2, err: /there is no Machine/ })
+  t.match(await drover(['render', at('none.yaml')]), { code: 2, err: /there is no such file/ })
 })

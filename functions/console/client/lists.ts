@@ -8,7 +8,7 @@ import { happenings, letters, machines } from './state.ts'
 
 function fitting<T extends object>(list: readonly T[]): T[] {
   const words = wordsSought()
-  return list.filter(one => words.length === 0 || words.every(word => Object.values(one).join(' ').toLowerCase().includes(word)))
+  return list.filter(one => words.every(word => Object.values(one).join(' ').toLowerCase().includes(word)))
 }
 
 const byName = (a: MachineView, b: MachineView): number => a.namespace.localeCompare(b.namespace) || a.name.localeCompare(b.name)

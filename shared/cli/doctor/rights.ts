@@ -32,7 +32,7 @@ const needs: Array<[command: string, access: { verb: string; group: string; reso
 export async function checkRights(kube: Kube): Promise<Finding[]> {
   const answers = await Promise.all(
     needs.map(async ([command, access]) => {
-      const { status } = await kube.create(Review, { metadata: {}, spec: { resourceAttributes: access } } as never)
+      const { status } = await kube.create(Review, { metadata: {}, spec: { resourceAttributes: access } })
       return { command, access, allowed: status?.allowed === true }
     })
   )

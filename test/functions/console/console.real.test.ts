@@ -98,7 +98,10 @@ t.test('pages, and what is none', async t => {
     ['/../../package.json', 404],
     ['/%ff', 400],
     ['/api/hosts/%ff', 400],
-    ['/state.ts', 404]
+    ['/state.ts', 404],
+    ['/api/networks', 200],
+    ['/api/sim/actions', 200],
+    ['/api/sim/fleet', 404] // in a cluster nothing is simulated, and the page only reads
   ] as const)
     t.equal((await fetch(`${served.url}${path}`)).status, status, path)
 })

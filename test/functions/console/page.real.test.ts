@@ -3,7 +3,8 @@ import { createRequire } from 'node:module'
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import handler from '../../../functions/console/handler.ts'
-import { connect } from '../../../shared/kube/index.ts'
+import { toEvent } from '../../../functions/dead-letters/letter.ts'
+import { connect, Event } from '../../../shared/kube/index.ts'
 import { serve } from '../../../shared/runtime/serve.ts'
 import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import { OVSNode } from '../../../shared/schema/ovs-node.ts'
@@ -11,8 +12,8 @@ import { condition } from '../../view/fixtures.ts'
 import { startBrowser } from '../../servers/chromium.ts'
 import { kubernetes } from '../../servers/kubernetes.ts'
 
-t.setTimeout(120_000)
-const patience = 30_000
+t.setTimeout(300_000)
+const patience = 60_000
 const api = await kubernetes(t)
 const admin = await connect({ manager: 'test', kubeconfig: api.kubeconfig })
 t.teardown(() => admin.close())
@@ -60,6 +61,61 @@ t.test('a pulled cable is seen', async t => {
   const bonds = [{ name: 'bond0', members: 2, activeMembers: 1, status: 'Degraded' as const }]
   await admin.applyStatus(OVSNode, { metadata, status: { interfaces: { bonds } } })
   await page.getByText('bond0 1 of 2').first().waitFor()
+  await page.getByRole('link', { name: 'Network', exact: true }).click()
+  await page.getByText('Degraded · 1 of 2 links usable').first().waitFor()
+  await page.goBack()
+  t.match(page.url(), `q=${host}`, 'back to the view that was left')
+})
+
+t.test('what high availability thinks, and what was told of the host, stand on its page', async () => {
+  await admin.applyStatus(Hypervisor, {
+    metadata: { name: host },
+    status: {
+      numInstances: 2,
+      conditions: [condition('Ready', 'True', 'Ready', 'The host takes servers.')],
+      ha: {
+        state: 'Suspect',
+        waitingFor: 'a second sign',
+        signals: [{ kind: 'BondLost', object: 'bond0', count: 2, effect: 'alert', message: 'one link is left' }],
+        history: [
+          { decisionId: 'd1', kind: 'crashed', server: 'web-1', state: 'Recovered', action: 'restart', reason: 'it runs again' }
+        ]
+      }
+    }
+  })
+  const about = {
+    apiVersion: 'kvm.cloud.sap/v1',
+    kind: 'Hypervisor',
+    metadata: (await admin.find(Hypervisor, host))?.metadata ?? {}
+  }
+  await admin.event(about, { type: 'Warning', reason: 'Test', action: 'Look', note: 'somebody looked' })
+  await page.goto(`${served.url}/#/hosts/${host}`)
+  await page.getByText('bond lost bond0').waitFor()
+  await page.getByText('Waiting for a second sign (high availability).').waitFor()
+  await page.getByText(/crashed of web-1 · restart · recovered · it runs again/).waitFor()
+  await page.getByText('somebody looked').waitFor()
+  await page.goto(`${served.url}/#/?q=${host}`)
+})
+
+t.test('dead letters are counted and listed, with the command that sends them again', async t => {
+  const letter = toEvent(
+    {
+      id: '1',
+      type: 'a.b.c.v1',
+      source: '/x',
+      subject: host,
+      data: {},
+      extensions: { knativeerrorcode: '503', knativeerrordest: 'http://traits.drover.svc/' }
+    },
+    api.namespace,
+    'test',
+    new Date()
+  )
+  await admin.create(Event, letter)
+  t.teardown(() => admin.delete(Event, { name: letter.metadata?.name ?? '', namespace: api.namespace }))
+  await page.getByRole('link', { name: /Dead letters \d/ }).click()
+  await page.getByText(`drover deadletters replay ${letter.metadata?.name}`).waitFor()
+  await page.goto(`${served.url}/#/?q=${host}`)
 })
 
 t.test('the page of a host, by keyboard, and back', async t => {
@@ -98,7 +154,7 @@ t.test('no serious finding of accessibility, light, dark and on a phone', async 
     [1360, 'light'],
     [390, 'dark']
   ] as const) {
-    for (const path of ['#/', `#/hosts/${host}`, '#/machines', '#/events']) {
+    for (const path of ['#/', `#/hosts/${host}`, '#/network', '#/machines', '#/events', '#/letters']) {
       await page.setViewportSize({ width, height: 820 })
       await page.emulateMedia({ colorScheme })
       await page.goto(`${served.url}/${path}`)
