@@ -1,33 +1,17 @@
 // node --conditions=drover test/servers/kubevirt-crds.ts: writes shared/local/crds/*.json anew from the sources of KubeVirt, CDI and Multus.
 // Descriptions are left out: they are half of the size, and no server reads them.
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { parse, parseAllDocuments } from 'yaml'
-import { findGo } from './go.ts'
+import { download, lean, type Crd } from './crd-source.ts'
 import { buildKubevirt } from './kubevirt-build.ts'
 
 const run = promisify(execFile)
 const target = join(import.meta.dirname, '../../shared/local/crds')
 const cdi = 'kubevirt.io/containerized-data-importer@v1.65.0'
 const multus = 'github.com/k8snetworkplumbingwg/network-attachment-definition-client@v1.7.7'
-
-interface Crd {
-  metadata: { name: string; annotations?: object; creationTimestamp?: unknown }
-  status?: unknown
-}
-
-async function download(module: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'drover-crds-'))
-  try {
-    const { stdout } = await run(await findGo(), ['mod', 'download', '-json', module], { cwd: folder })
-    return (JSON.parse(stdout) as { Dir: string }).Dir
-  } finally {
-    await rm(folder, { recursive: true })
-  }
-}
 
 async function kubevirtCrds(): Promise<Crd[]> {
   const { stdout } = await run(join(await buildKubevirt(), 'kubevirt-crds'), [], { maxBuffer: 1 << 26 })
@@ -55,16 +39,6 @@ async function cdiCrds(): Promise<Crd[]> {
 
 async function multusCrds(): Promise<Crd[]> {
   return [parse(await readFile(join(await download(multus), 'artifacts/networks-crd.yaml'), 'utf8')) as Crd]
-}
-
-const lean = (crd: Crd): string => {
-  const { annotations: _annotations, creationTimestamp: _created, ...metadata } = crd.metadata
-  const { status: _status, ...rest } = crd
-  const text = JSON.stringify({ ...rest, metadata }, function (this: { properties?: unknown }, key, value: unknown) {
-    // a field that is called description has a schema, not a text
-    return key === 'description' && typeof value === 'string' ? undefined : value
-  })
-  return `${text}\n`
 }
 
 for (const crd of [...(await kubevirtCrds()), ...(await cdiCrds()), ...(await multusCrds())]) {
