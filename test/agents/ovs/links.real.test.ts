@@ -8,7 +8,7 @@ import { ovsNeeded } from '../../ovsdb-client/real.ts'
 import { condition, startAdmin, startOvsAgent, startSink, statusWhen, typeOf } from './lab.ts'
 
 await ovsNeeded()
-t.setTimeout(240_000)
+t.setTimeout(480_000)
 
 const up = `
 for n in n1 tor; do ip netns add $n; ip -n $n link set lo up; done
