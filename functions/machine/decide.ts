@@ -61,6 +61,7 @@ function specProblems({ machine, networks, classes }: Seen, options: Options): P
     storageClass: name => ({ known: true, value: classes.has(name) || undefined }),
     secret: () => ({ known: false })
   }
+  // A20: the rules of the webhook, asked as for a new object.
   const { violations } = checkMachine(machine, undefined, facts)
   if (violations.length === 0) return []
   return [{ type: 'InvalidSpec', about: 'spec', message: violations.slice(0, 5).map(inWords).join('; '), final: true }]
