@@ -80,7 +80,8 @@ export function decide(seen: Seen, nowMs: number): Step {
   const news = [...judged.flatMap(({ news }) => news ?? []), ...scheduled.news, ...alerts(seen, signals)]
   const open = judged.flatMap(({ incident: { nextCheckAt } }) => (nextCheckAt === undefined ? [] : [ms(nextCheckAt)]))
   const pending = signals.flatMap(({ effect, dueAt }) => (effect === 'alert' && dueAt !== undefined ? [ms(dueAt)] : []))
-  const own = scheduled.nextCheckMs === undefined ? [] : [nowMs + scheduled.nextCheckMs]
+  const asks = !seen.nova && signals.some(({ effect }) => effect !== 'alert') // what it asks for is Nova's to do
+  const own = scheduled.nextCheckMs === undefined ? (asks ? [nowMs] : []) : [nowMs + scheduled.nextCheckMs]
   const calm = holdEnds(signals, policy, nowMs)
   const nextMs = Math.min(...open, ...pending, ...own, ...calm)
   const nextCheckMs = Number.isFinite(nextMs) ? Math.max(0, nextMs - nowMs) : undefined
@@ -188,9 +189,12 @@ function statusOf(seen: Seen, { modes, signals, judged, decisions, scheduled, ne
 }
 
 /** Later the verdict of host-failure detection (HA §4) takes this place when it is worse. */
-function stateOf({ service }: Seen, signals: readonly Signal[]): string {
+function stateOf({ hypervisor, service }: Seen, signals: readonly Signal[]): string {
   if (signals.some(({ effect }) => effect === 'disable' || effect === 'drain')) return 'Unschedulable'
   if (service?.status === 'disabled' && service.disabledReason?.endsWith('drover-ha)')) return 'Healing'
+  // Nova was not asked, or did not answer: what was disabled here is still to be enabled
+  const before = hypervisor.status?.ha?.state
+  if (!service && (before === 'Unschedulable' || before === 'Healing')) return 'Healing'
   return signals.length > 0 ? 'Degraded' : 'Healthy'
 }
 

@@ -57,9 +57,16 @@ export function createEngine(deps: EngineDeps): Engine {
     return heard
   }
 
-  async function run(host: string): Promise<number | undefined> {
-    const heard = take(host)
-    let seen = await look(host, heard, nowMs(), eyes)
+  /** HA-17: what is heard is written down without waiting for Nova, and so behind nobody who does. */
+  async function record(host: string): Promise<undefined> {
+    const next = await settled(host, await look(host, take(host), nowMs(), eyes, { nova: false }))
+    if (next !== undefined) acting.soon(host, next)
+  }
+
+  const run = async (host: string): Promise<number | undefined> => settled(host, await look(host, [], nowMs(), eyes))
+
+  async function settled(host: string, given: Seen | undefined): Promise<number | undefined> {
+    let seen = given
     for (let race = 1; seen; race++) {
       const step = decide(seen, nowMs())
       const written = await write(seen, { ha: step.ha })
@@ -112,20 +119,20 @@ export function createEngine(deps: EngineDeps): Engine {
     await tellActions(seen.hypervisor, manager, actions, deps)
   }
 
-  const track = lookAgain({ look: run, log, longestMs })
+  const recording = lookAgain({ look: record, log, longestMs })
+  const acting = lookAgain({ look: run, log, longestMs })
 
   return {
     async hear(host, heard) {
       if (!deps.extended) return // HV-4: there is no place to write it down, and nothing is done that is not
-      if (heard.length > 0) {
-        if (waiting + heard.length > mostWaiting) throw new Crowded(`${waiting} events are waiting already`)
-        waiting += heard.length
-        measure.waiting(waiting)
-        const queue = inbox.get(host)
-        if (queue) queue.push(...heard)
-        else inbox.set(host, [...heard])
-      }
-      await track.now(host)
+      if (heard.length === 0) return acting.now(host)
+      if (waiting + heard.length > mostWaiting) throw new Crowded(`${waiting} events are waiting already`)
+      waiting += heard.length
+      measure.waiting(waiting)
+      const queue = inbox.get(host)
+      if (queue) queue.push(...heard)
+      else inbox.set(host, [...heard])
+      await recording.now(host)
     },
     async sweep(all) {
       if (!deps.extended) return
@@ -134,14 +141,15 @@ export function createEngine(deps: EngineDeps): Engine {
       const policy = await deps.policy()
       for await (const page of kube.pages(Hypervisor, { pageSize: 100 }))
         for (const hypervisor of page) if (all || isOpen(hypervisor, policy, now)) due.push(hypervisor.metadata.name)
-      const results = await Promise.allSettled(due.map(host => track.now(host)))
+      const results = await Promise.allSettled(due.map(host => acting.now(host)))
       const failures = results.flatMap(result => (result.status === 'rejected' ? [result.reason as unknown] : []))
       if (failures.length > 0)
         throw new AggregateError(failures, `${failures.length} of ${due.length} hosts could not be looked at`)
     },
     seen: host => look(host, [], nowMs(), eyes),
     async close() {
-      await track.close()
+      await recording.close()
+      await acting.close()
       await teller.close()
     }
   }
@@ -151,7 +159,15 @@ export function createEngine(deps: EngineDeps): Engine {
 export function isOpen(hypervisor: Hypervisor, policy: Seen['policy'], nowMs: number): boolean {
   const { nextCheckAt, incidents = [] } = hypervisor.status?.ha ?? {}
   if (nextCheckAt !== undefined && ms(nextCheckAt) <= nowMs) return true
-  const nothing = { ovsNode: undefined, node: undefined, heard: [], evidence: new Map(), outage: undefined, service: undefined }
+  const nothing = {
+    nova: false,
+    ovsNode: undefined,
+    node: undefined,
+    heard: [],
+    evidence: new Map(),
+    outage: undefined,
+    service: undefined
+  }
   const seen: Seen = { ...nothing, hypervisor, eviction: undefined, fleet: [], policy, observed: false }
   return incidentsOf(seen, nowMs).some(
     ({ server, decisionId }) => !incidents.some(one => one.server === server && one.decisionId === decisionId)

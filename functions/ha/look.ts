@@ -34,7 +34,14 @@ export interface Eyes {
 
 const atOnce = 8
 
-export async function look(name: string, heard: readonly Heard[], nowMs: number, eyes: Eyes): Promise<Seen | undefined> {
+/** Without Nova it is quick, whatever state Nova is in: enough to write down what was heard. */
+export async function look(
+  name: string,
+  heard: readonly Heard[],
+  nowMs: number,
+  eyes: Eyes,
+  { nova = true }: { nova?: boolean } = {}
+): Promise<Seen | undefined> {
   const { kube, ovsNamespace } = eyes
   const [found, ovsNode, node] = await Promise.all([
     kube.find(Hypervisor, name),
@@ -49,6 +56,7 @@ export async function look(name: string, heard: readonly Heard[], nowMs: number,
     ovsNode,
     node: node && nodeView(node),
     heard,
+    nova,
     evidence: new Map(),
     outage: undefined,
     service: undefined,
@@ -58,7 +66,7 @@ export async function look(name: string, heard: readonly Heard[], nowMs: number,
     observed: isObserved(hypervisor, eyes)
   }
   const fleet = await fleetFor(first, nowMs, eyes)
-  return { ...first, fleet, ...(await askNova({ ...first, fleet }, nowMs, eyes)) }
+  return { ...first, fleet, ...(nova && (await askNova({ ...first, fleet }, nowMs, eyes))) }
 }
 
 /** Written by somebody else meanwhile: the object anew, what Nova said stays. */

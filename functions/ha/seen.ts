@@ -37,6 +37,8 @@ export interface Seen {
   node: NodeView | undefined
   /** what events told since the last look, in the order they came */
   heard: readonly Heard[]
+  /** whether Nova was asked at all */
+  nova: boolean
   /** by server, of those that were asked about; why Nova could not be asked otherwise */
   evidence: ReadonlyMap<string, Evidence>
   outage: string | undefined

@@ -4,6 +4,8 @@ import type { Logger } from 'pino'
 export interface LookAgain {
   /** A look that begins after this call; callers that come while one waits to begin share it. */
   now(name: string): Promise<void>
+  /** One after so many milliseconds, if none comes before. */
+  soon(name: string, ms: number): void
   close(): Promise<void>
 }
 
@@ -19,6 +21,7 @@ interface Track {
   running: boolean
   waiting: PromiseWithResolvers<void> | undefined
   timer: NodeJS.Timeout | undefined
+  dueMs: number
 }
 
 export function lookAgain({ look, log, longestMs }: LookAgainOptions): LookAgain {
@@ -26,9 +29,14 @@ export function lookAgain({ look, log, longestMs }: LookAgainOptions): LookAgain
   const running = new Set<Promise<void>>()
   let closed = false
 
-  function now(name: string): Promise<void> {
-    const track = tracks.get(name) ?? { running: false, waiting: undefined, timer: undefined }
+  function trackOf(name: string): Track {
+    const track = tracks.get(name) ?? { running: false, waiting: undefined, timer: undefined, dueMs: Number.POSITIVE_INFINITY }
     tracks.set(name, track)
+    return track
+  }
+
+  function now(name: string): Promise<void> {
+    const track = trackOf(name)
     track.waiting ??= Promise.withResolvers<void>()
     const { promise } = track.waiting
     if (!track.running) begin(name, track)
@@ -40,8 +48,7 @@ export function lookAgain({ look, log, longestMs }: LookAgainOptions): LookAgain
     if (!waiting || closed) return waiting?.resolve()
     track.waiting = undefined
     track.running = true
-    clearTimeout(track.timer)
-    track.timer = undefined
+    stopTimer(track)
     const done = look(name)
       .then(ms => later(name, track, ms))
       .then(waiting.resolve, waiting.reject)
@@ -54,11 +61,23 @@ export function lookAgain({ look, log, longestMs }: LookAgainOptions): LookAgain
     })
   }
 
+  function stopTimer(track: Track): void {
+    clearTimeout(track.timer)
+    track.timer = undefined
+    track.dueMs = Number.POSITIVE_INFINITY
+  }
+
+  /** The nearest wish wins; a look answers all of them. */
   function later(name: string, track: Track, ms: number | undefined): void {
     if (closed || ms === undefined || ms > longestMs) return
+    const dueMs = performance.now() + ms
+    if (track.dueMs <= dueMs) return
+    stopTimer(track)
+    track.dueMs = dueMs
     track.timer = setTimeout(
       () => {
         track.timer = undefined
+        track.dueMs = Number.POSITIVE_INFINITY
         now(name).catch((err: unknown) => log.warn({ err, name }, 'a look in between failed; the tick comes back'))
       },
       Math.max(0, ms)
@@ -67,6 +86,11 @@ export function lookAgain({ look, log, longestMs }: LookAgainOptions): LookAgain
 
   return {
     now,
+    soon(name, ms) {
+      const track = trackOf(name)
+      later(name, track, ms)
+      if (track.timer === undefined && !track.running) tracks.delete(name)
+    },
     async close() {
       closed = true
       for (const { timer, waiting } of tracks.values()) {

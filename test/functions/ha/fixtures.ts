@@ -154,7 +154,20 @@ export function world(status: Partial<Status> = {}, policy = drover): World {
     },
     look() {
       const { hypervisor, ovsNode, node, heard, evidence, outage, service, eviction, fleet, policy, observed } = it
-      const seen: Seen = { hypervisor, ovsNode, node, heard, evidence, outage, service, eviction, fleet, policy, observed }
+      const seen: Seen = {
+        nova: true,
+        hypervisor,
+        ovsNode,
+        node,
+        heard,
+        evidence,
+        outage,
+        service,
+        eviction,
+        fleet,
+        policy,
+        observed
+      }
       const step = decide(seen, it.nowMs)
       it.heard = []
       it.steps.push(step)

@@ -376,7 +376,7 @@ t.test('explain: the same words for people', async t => {
   const it = run(crowd(4), 5)
   const { hypervisor, ovsNode, node, evidence, outage, service, eviction, fleet, policy, observed } = it
   const explanation = explanationOf(
-    { hypervisor, ovsNode, node, heard: [], evidence, outage, service, eviction, fleet, policy, observed },
+    { nova: true, hypervisor, ovsNode, node, heard: [], evidence, outage, service, eviction, fleet, policy, observed },
     it.nowMs
   )
   t.match(explanation, { host: 'host-1', state: 'Unschedulable', modes: { vm: 'drover', signals: 'drover' } })

@@ -116,7 +116,7 @@ export async function lab(t: Test, hosts: readonly string[], each: number): Prom
   const onboarding = await connect({ manager: 'drover-onboarding', kubeconfig, timeoutMs })
   for (const host of hosts) {
     await admin.create(Hypervisor, { metadata: { name: host } })
-    const { serviceId = '' } = fake.host(host)
+    const serviceId = fake.host(host).serviceId ?? ''
     const settled = {
       type: 'Onboarding',
       status: 'False',

@@ -54,7 +54,7 @@ t.test(
     }
     t.same(it.restarts(), [])
     t.ok(
-      [...it.fake.world.hosts.values()].every(({ disabled }) => !disabled),
+      [...it.fake.world.hosts.values()].every(({ status }) => status === 'enabled'),
       'no host is disabled'
     )
   }
@@ -78,6 +78,7 @@ t.test(
     t.equal(new Set(it.restarts()).size, 500, 'none twice')
     const ends = await Promise.all(hosts.map(async host => (await it.ha(host)).incidents?.map(({ state }) => state) ?? []))
     t.same([...new Set(ends.flat())], ['Recovered'])
+    await Promise.all(engines.map(engine => engine.close())) // all that was to be told is told
     const recovered = it.told.filter(({ kind }) => kind.type === serverRecovered.type)
     t.equal(new Set(recovered.map(({ id }) => id)).size, 500)
     t.ok(
@@ -122,7 +123,7 @@ class Killed extends Error {}
 t.test('twice, late, out of order, killed between note and call: the same end', { timeout: 600_000 }, async t => {
   const hosts = names(3)
   const it = await lab(t, hosts, 8)
-  for (const seed of [1, 2, 3]) {
+  for (const seed of [1, 2]) {
     const chance = random(seed)
     const policy = 'mode: drover\ncorrelation: { vms: 1000 }'
     let mayDie = true
