@@ -33,6 +33,8 @@ export interface RealOpenStack extends OpenStack {
   /** nova-compute of a host dies without a chance to tell anybody */
   killAgent(host: string): Promise<void>
   restartApi(): Promise<void>
+  /** of the RabbitMQ in which Nova's notifications are */
+  amqpUrl(): Promise<string>
 }
 
 interface Access {
@@ -140,7 +142,8 @@ function handle({ authUrl, password, dir }: Access): RealOpenStack {
     startAgent: host => call('compute', [host], env),
     stopAgent: host => call('stop', [`nova-compute-${host}`], env),
     killAgent: host => call('kill', [`nova-compute-${host}`], env),
-    restartApi: () => call('api', [], env)
+    restartApi: () => call('api', [], env),
+    amqpUrl: async () => `amqp://guest:guest@127.0.0.1:${(await readFile(join(dir, 'run', 'AMQP.port'), 'utf8')).trim()}//`
   }
 }
 
