@@ -9,16 +9,19 @@ const withObjects = /^(drover-)?admission/
 const local = new Set(['dead-letters', 'nova-notifications'])
 const agents = /-agent$|-ovs-diagnostics$/
 
+/** The namespaces that hold functions. */
+const homes = new Set(['drover', 'kubevirt-operator-system'])
+
 const stays = ({ kind, metadata: { name, namespace } }: Manifest): boolean =>
   withObjects.test(name) ||
   agents.test(name) ||
-  (namespace !== undefined && namespace !== 'drover') ||
+  (namespace !== undefined && !homes.has(namespace)) ||
   kind === 'Namespace' ||
   kind === 'NetworkPolicy'
 const isRole = ({ kind }: Manifest): boolean => /^(Cluster)?Role(Binding)?$/.test(kind)
 const ofLocal = ({ metadata }: Manifest): boolean => [...local].some(name => metadata.name.includes(name))
-const isOurs = ({ kind, metadata: { name } }: Manifest): boolean =>
-  (kind === 'Namespace' && name === 'drover') || (kind === 'NetworkPolicy' && name !== 'hypervisor-agent')
+const isOurs = ({ kind, metadata: { name, namespace = '' } }: Manifest): boolean =>
+  (kind === 'Namespace' && homes.has(name)) || (kind === 'NetworkPolicy' && homes.has(namespace))
 
 /** Where the functions run: no agents, no admission, no rights on objects that are elsewhere. */
 export const withoutObjects = (all: readonly Manifest[]): object[] =>
