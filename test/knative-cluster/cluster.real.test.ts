@@ -5,7 +5,7 @@ import { agents } from './agents.ts'
 import { apiContract } from './api-contract.ts'
 import { brokerContract } from './broker-contract.ts'
 import { apiServerRestarted, certificateRotated, functionKilled, refusedForGood, stranger } from './faults.ts'
-import { direct, fromZero, traced } from './hosts.ts'
+import { apiServerSource, direct, fromZero, traced } from './hosts.ts'
 import { admission, everythingReady, functionsOf, restricted } from './installed.ts'
 import { inMemory, rabbitMq } from './losses.ts'
 import { nothingRefused, ownAccounts } from './rights.ts'
@@ -31,4 +31,5 @@ await t.test('the contract of the local broker', t => brokerContract(t, world))
 await t.test('the contract of the embedded API', t => apiContract(t, world))
 await t.test('in memory: dispatcher and filter are killed under load', t => inMemory(t, world))
 await t.test('RabbitMQ', t => rabbitMq(t, world))
+await t.test('the same with ApiServerSource', t => apiServerSource(t, world))
 await t.test('nobody was refused anything', t => nothingRefused(t, world))

@@ -1,9 +1,11 @@
 // Node labelled → cluster agent → Broker → Trigger → function, from zero → Hypervisor with conditions.
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
 import type { Test } from 'tap'
 import { Node } from '../../shared/kube/index.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import { eventually } from '../servers/eventually.ts'
-import { apply, deliver, hostOf, patience, podsOf, post, type World } from './world.ts'
+import { allReady, deliver, hostOf, patience, podsOf, post, type World } from './world.ts'
 
 export const virtDriver = { 'nova.openstack.cloud.sap/virt-driver': 'kvm' }
 
@@ -87,17 +89,19 @@ export async function traced(t: Test, world: World): Promise<void> {
   t.match(JSON.parse(line), { trace_id: trace })
 }
 
-export async function restartTicks(world: World): Promise<void> {
-  await apply(world, {
-    apiVersion: 'sources.knative.dev/v1',
-    kind: 'PingSource',
-    metadata: { name: 'tick-fast', namespace: 'drover' },
-    spec: {
-      schedule: '*/10 * * * * *',
-      contentType: 'application/json',
-      data: '{"tick":"fast"}',
-      ceOverrides: { extensions: { tick: 'fast' } },
-      sink: { ref: { apiVersion: 'eventing.knative.dev/v1', kind: 'Broker', name: 'default', namespace: 'drover' } }
-    }
-  })
+/** The optional component in place of the cluster agent, by an overlay as its file says. */
+export async function apiServerSource(t: Test, world: World): Promise<void> {
+  const { cluster } = world
+  const folder = await mkdtemp(join(cluster.folder, 'overlay-'))
+  const knative = relative(folder, join(import.meta.dirname, '../../knative'))
+  const overlay = { resources: [knative], components: [join(knative, 'components/apiserversource')] }
+  await writeFile(join(folder, 'kustomization.yaml'), JSON.stringify(overlay))
+  await cluster.kubectl(['delete', 'deployment/cluster-agent', '-n', 'drover'])
+  await cluster.kubectl(['apply', '-k', folder])
+  await stopTicks(world)
+  await allReady(cluster, '/apis/sources.knative.dev/v1/namespaces/drover/apiserversources')
+  await allReady(cluster, '/apis/eventing.knative.dev/v1/namespaces/drover/triggers', 2 * patience)
+  const ms = await becomesHypervisor(world, 'hv-apiserversource')
+  t.comment(`Node → Hypervisor by ApiServerSource: ${ms.toFixed(0)} ms`)
+  t.match((await world.admin.find(Hypervisor, 'hv-apiserversource'))?.status?.conditions, [{ type: 'Ready' }])
 }

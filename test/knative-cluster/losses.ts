@@ -7,7 +7,7 @@ import { eventually } from '../servers/eventually.ts'
 import { installRabbitMq, type RabbitMq } from '../servers/knative/rabbitmq.ts'
 import { counter, flood } from './flood.ts'
 import { becomesHypervisor } from './hosts.ts'
-import { allReady, apply, freshNamespace, serviceAddress, type World } from './world.ts'
+import { allReady, apply, freshNamespace, listed, serviceAddress, type Pod, type World } from './world.ts'
 
 const eventing = 'eventing.knative.dev/v1'
 const delivery = { retry: 5, backoffPolicy: 'exponential', backoffDelay: 'PT0.2S', timeout: 'PT20S' }
@@ -29,12 +29,23 @@ async function brokerTo(world: World, namespace: string, subscriber: object, rab
   for (const kind of ['brokers', 'triggers']) await allReady(world.cluster, `/apis/${eventing}/namespaces/${namespace}/${kind}`)
 }
 
-async function killAll({ cluster }: World, program: string): Promise<void> {
-  const found = await eventually(`${program} to run`, async () => {
-    const pids = await cluster.processes(program)
-    return pids.length > 0 && pids
+/** SIGKILL to a program in the pods of a namespace: once, to those that run when one is found. */
+async function killIn({ cluster }: World, namespace: string, program: string): Promise<void> {
+  await eventually(`${program} to kill`, async () => {
+    const pods = await listed<Pod>(cluster, `/api/v1/namespaces/${namespace}/pods`)
+    const pids = await Promise.all(pods.map(({ metadata }) => cluster.processes(program, metadata.uid)))
+    return pids.flat().filter(ended).length > 0
   })
-  for (const pid of found) process.kill(pid, 'SIGKILL')
+}
+
+/** False when it had ended by itself. */
+function ended(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGKILL')
+  } catch (err) {
+    if ((err as NodeJS.ErrnoException).code === 'ESRCH') return false
+    throw err
+  }
 }
 
 /** The in-memory class keeps nothing, and tells its sender so: what a sender keeps until it is taken is not lost. */
@@ -45,7 +56,7 @@ export async function inMemory(t: Test, world: World): Promise<void> {
     const sink = await counter(t, world)
     await brokerTo(world, namespace, { uri: sink.url })
     const kills: Record<number, string> = { 300: '/ko-app/channel_dispatcher', 600: '/ko-app/filter' }
-    const before = (event: number) => (kills[event] === undefined ? undefined : killAll(world, kills[event]))
+    const before = (event: number) => (kills[event] === undefined ? undefined : killIn(world, 'knative-eventing', kills[event]))
     const { refused, sent } = await flood(`${world.ingress}/${namespace}/b`, { events, again, before })
     const { lost, doubled } = await sink.settled(events - (again ? 0 : refused))
     t.comment(
@@ -86,12 +97,12 @@ export async function rabbitMq(t: Test, world: World): Promise<void> {
     await brokerTo(world, 'rabbit-flood', { uri: sink.url }, rabbit)
     const url = `http://${await serviceAddress(cluster, 'rabbit-flood', 'b-broker-ingress')}/`
     const kills: Record<number, () => Promise<void>> = {
-      1000: () => killAll(world, '/ko-app/dispatcher'),
+      1000: () => killIn(world, 'rabbit-flood', '/ko-app/dispatcher'),
       2500: async () => {
         await rabbit.kill()
         await rabbit.up()
       },
-      4000: () => killAll(world, '/ko-app/ingress')
+      4000: () => killIn(world, 'rabbit-flood', '/ko-app/ingress')
     }
     const { refused, sent } = await flood(url, { events, inFlight: 20, before: event => kills[event]?.() })
     const { lost, doubled } = await sink.settled(events)
