@@ -143,6 +143,8 @@ try {
     process.exit(0)
   }
   const wanted = { ...platformOptions(values), ...fleetOptions(values) }
+  const scenario =
+    values.scenario === undefined ? undefined : await (await import('./fleet/scenario.ts')).readScenario(values.scenario)
   const { startPlatform } = await import('./platform.ts')
   const platform = await startPlatform(wanted)
   closeWithGrace({ delay: 10_000 }, async ({ err }) => {
@@ -152,6 +154,13 @@ try {
   introduce(platform)
   const simulated = await platform.fleet
   if (simulated) introduceFleet(simulated)
+  if (simulated && scenario) {
+    const { playScenario } = await import('./fleet/scenario.ts')
+    say(`  scenario        ${[scenario.title, scenario.see].filter(Boolean).join('. ')}\n`)
+    playScenario(simulated.fleet, scenario, line =>
+      say(`${simulated.fleet.now().toISOString().slice(11, 23)}  ${'scenario'.padEnd(14)}  ${line}`)
+    )
+  }
 } catch (err) {
   fail(err)
 }

@@ -182,10 +182,11 @@ async function start(options: PlatformOptions, closers: Closers): Promise<LocalP
         onFault: err => log.error({ err }, 'the simulated fleet')
       })
     })()
+    starting.catch(err => log.error({ err }, 'there is no simulated fleet'))
     closers.add(() =>
       starting.then(
         started => started.close(),
-        () => {} // told by whoever waits for it
+        () => {} // told already
       )
     )
     return starting

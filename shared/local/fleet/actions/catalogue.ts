@@ -19,7 +19,7 @@ const action = <P extends TProperties>(about: About, does: string, args: P, undo
 })
 
 const host = Type.String({ minLength: 1, description: 'name of the host' })
-const vm = Type.String({ minLength: 1, description: 'name or id of the server' })
+const vm = Type.String({ minLength: 1, description: 'name or id of the server, or HOST/N for the N-th on a host' })
 const zone = Type.String({ minLength: 1, description: 'name of the availability zone' })
 const link = Type.Optional(
   Type.String({ minLength: 1, description: 'network card; left out, the first of the bond for which it makes a difference' })

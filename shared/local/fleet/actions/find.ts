@@ -41,10 +41,19 @@ export function hostsOfZone(fleet: Fleet, zone: string): SimHost[] {
 
 export function serverIn(fleet: Fleet, wanted: string): Instance {
   const { instances } = fleet.cloud.world
-  const found = instances.get(wanted) ?? [...instances.values()].find(({ name }) => name === wanted)
+  const [, host, number] = /^([^/]+)\/(\d+)$/.exec(wanted) ?? []
+  const found =
+    instances.get(wanted) ??
+    (host === undefined
+      ? [...instances.values()].find(({ name }) => name === wanted)
+      : serversOf(fleet, host)[Number(number) - 1])
   if (!found) throw new Undoable('unknown', `there is no server ${wanted}; \`drover sim fleet\` lists them`)
   return found
 }
+
+/** In the order in which they were made. */
+const serversOf = (fleet: Fleet, host: string): Instance[] =>
+  [...fleet.cloud.world.instances.values()].filter(instance => instance.host === host).sort((a, b) => a.number - b.number)
 
 export interface Guest {
   instance: Instance

@@ -42,7 +42,8 @@ const deeds: Deeds = {
   }
 }
 
-function checked(name: ActionName, given: unknown): Args {
+/** With defaults; throws what is wrong with them. */
+export function checkArguments(name: ActionName, given: unknown): Args {
   const args: TProperties = catalogue[name].args
   const schema = Type.Object(args, { additionalProperties: false })
   const filled: unknown = Default(schema, { ...(given as object) })
@@ -57,7 +58,7 @@ const keyOf = (name: string, args: Args): string =>
   JSON.stringify([name, Object.entries(args).toSorted(([a], [b]) => (a < b ? -1 : 1))])
 
 export async function perform(fleet: Fleet, name: ActionName, given: unknown = {}): Promise<string> {
-  const args = checked(name, given)
+  const args = checkArguments(name, given)
   const deed = deeds[name] as (fleet: Fleet, args: Args) => Did | Promise<Did> // the arguments were checked against its own schema
   const { did, args: exact = args } = await deed(fleet, args)
   fleet.note(did)
