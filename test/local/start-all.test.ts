@@ -16,7 +16,7 @@ t.test('every function runs, under its own role; webhooks and routes reach them'
       existsSync(join(root, 'functions', name, 'handler.ts')) &&
       wired.some(({ kind, metadata }) => kind === 'Service' && metadata.name === name)
   )
-  const drover = start(t)
+  const drover = start(t, '--empty')
   const [, running = ''] = await drover.says(/^ {2}functions +(.+)$/m)
   t.same(running.split(', '), expected.sort())
   const [, kubeconfig = ''] = await drover.says(/export KUBECONFIG=(\S+)/)
