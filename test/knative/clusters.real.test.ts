@@ -101,7 +101,7 @@ t.test('a Node of the hypervisor cluster becomes a Hypervisor there, by a functi
 
   t.comment('an authority that nobody told the agent of')
   const distrustful = await startBundle(t, 'agents/cluster/main.ts', settings)
-  const failures = /^drover_emitted_total\{[^}]*outcome="retried"\} [1-9]/m
+  const failures = /^drover_emitted_total\{[^}]*outcome="failed"\} [1-9]/m
   await eventually('no trust', async () => failures.test(await (await fetch(`${distrustful.url}/metrics`)).text()), 60_000)
   t.equal(await there.find(Hypervisor, 'far'), undefined)
   await distrustful.stop()
