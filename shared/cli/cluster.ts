@@ -13,7 +13,7 @@ export class Trouble extends Error {
 const advice: Partial<Record<KubeErrorCode, string>> = {
   Unconfigured: 'name a kubeconfig with --kubeconfig or KUBECONFIG; `npm start` prints one for the local platform',
   Unreachable: 'is the cluster up, and the kubeconfig the right one?',
-  Timeout: 'the API server does not answer in time; try again',
+  Timeout: 'it may be busy: try again',
   Unauthorized: 'your credentials are not accepted: log in again, or renew the kubeconfig',
   Forbidden: 'ask for the right that the message names; `drover doctor` lists what is missing',
   NotFound: 'is Drover installed there? `kubectl apply -k crds/` makes its kinds; `drover doctor` tells what else is missing'
@@ -25,7 +25,10 @@ function toStderr(command: string): Log {
   return {
     warn(fields, message) {
       const warning = 'warning' in fields ? String(fields.warning) : undefined
-      if (warning !== undefined) process.stderr.write(`drover ${command}: ${warning}\n`)
+      if (warning !== undefined)
+        process.stderr.write(
+          `drover ${command}: ${[...warning.matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, text]) => text).join('; ') || warning}\n`
+        )
       if (warning !== undefined || performance.now() - toldAt < silenceMs) return
       toldAt = performance.now()
       const why = 'err' in fields && fields.err instanceof Error ? fields.err.message : message

@@ -21,7 +21,7 @@ const joined = (parts: Array<string | false | undefined>): string => parts.filte
 function linesOf({ state, since: began, waitingFor, channels = [], observers, fencing, flap, mode }: Ha, now: Date): string[] {
   const lines = [
     state && `The verdict is ${state}${began ? ` since ${since(began, now)}` : ''}.`,
-    mode && `High availability is the work of ${mode}.`,
+    mode && `The mode is ${mode}.`,
     waitingFor && `It waits for ${waitingFor}.`,
     ...channels.map(
       ({ name, state: says, lastSeen }) =>

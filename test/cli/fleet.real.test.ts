@@ -250,7 +250,7 @@ t.test('each error is a sentence that helps', async t => {
 t.test('a server that goes away is said so, at once or while somebody watches', async t => {
   const watching = run(['events', '--follow'], { KUBECONFIG }, undefined, (_out, err) => err.includes('trying again'))
   await eventually('a follower', async () => watching.started())
-  await api.stop()
+  await api.kill('kube-apiserver')
   t.match(await watching, { code: 0, err: /no answer from the API server.*trying again/ })
   t.match(await drover(['get']), { code: 2, err: /no answer from the API server.*is the cluster up/ })
 })

@@ -68,10 +68,16 @@ function Groups(): VNode {
           : 'No host fits. Clear the search or choose All.'
       }
     </p>`
-  return html`<div class=${hosts.value.size > 150 ? 'dense' : ''}>
+  const dense = hosts.value.size > 150
+  const room = dense ? 138 : 210
+  return html`<div class=${dense ? 'groups dense' : 'groups'}>
     ${[...groups].map(
       ([place, members]) =>
-        html`<section key=${place} aria-label=${place}>
+        html`<section
+          key=${place}
+          aria-label=${place}
+          style=${{ flex: `${members.length} 1 min(100%, ${members.length * room}px)` }}
+        >
           <h2>${place} <span>${members.length}</span></h2>
           <ul class="hosts">
             ${members.map(host => html`<${Tile} key=${host.peek().name} host=${host} />`)}

@@ -3,11 +3,12 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Kube } from '../../kube/index.ts'
 import { kinds } from '../../schema/index.ts'
 import type { Crd } from '../../schema/crd.ts'
+import { isRecord } from '../../schema/openapi.ts'
 import { toDocument } from '../../schema/to-yaml.ts'
 import { bad, conditionOf, doubtful, fine, foreign, see, type Conditioned, type Finding } from './finding.ts'
 
 interface Definition extends Conditioned {
-  spec: { versions: Array<{ name: string; served: boolean; schema?: unknown }> }
+  spec: { versions: Array<{ name: string; served: boolean; schema?: { openAPIV3Schema?: unknown } }> }
 }
 const Definition = foreign<Definition>(
   'apiextensions.k8s.io',
@@ -18,7 +19,19 @@ const Definition = foreign<Definition>(
 )
 
 const install = 'kubectl apply -k crds/'
-const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value)) as unknown
+
+/** Every field with its type. The server writes a schema down in its own way, so that only this can be compared. */
+function fieldsOf(schema: unknown, path = ''): string[] {
+  if (!isRecord(schema)) return []
+  const { properties, items, additionalProperties, type = '' } = schema
+  const inner = Object.entries(isRecord(properties) ? properties : {})
+  return [
+    `${path}:${String(type)}`,
+    ...inner.flatMap(([name, field]) => fieldsOf(field, `${path}.${name}`)),
+    ...fieldsOf(items, `${path}[]`),
+    ...fieldsOf(additionalProperties, `${path}.*`)
+  ].toSorted()
+}
 
 function judge(kind: Crd, found: Definition | undefined): Finding | undefined {
   const name = `${kind.plural}.${kind.group}`
@@ -28,7 +41,7 @@ function judge(kind: Crd, found: Definition | undefined): Finding | undefined {
   if (conditionOf(found, 'Established')?.status === 'False')
     return bad('kinds', `${name} was not accepted: ${conditionOf(found, 'Established')?.message}`, `kubectl describe crd ${name}`)
   const [own] = toDocument(kind).spec.versions
-  return isDeepStrictEqual(plain(own?.schema), plain(version.schema))
+  return isDeepStrictEqual(fieldsOf(own?.schema.openAPIV3Schema), fieldsOf(version.schema?.openAPIV3Schema))
     ? undefined
     : doubtful('kinds', `${name} is of another version of Drover than this command`, install)
 }
