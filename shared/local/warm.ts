@@ -3,7 +3,8 @@ import { logLines } from './lines.ts'
 import { startPlatform } from './platform.ts'
 
 try {
-  const platform = await startPlatform({ logs: logLines('json', () => {}) })
+  const platform = await startPlatform({ logs: logLines('json', () => {}), fleet: { hosts: 1, zones: 1, vms: 1, seed: 1 } })
+  await platform.fleet
   await platform.close()
 } catch (err) {
   // an installation is whole without it

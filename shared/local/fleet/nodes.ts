@@ -1,4 +1,5 @@
 // The Kubernetes side of a host: its Node, as a kubelet would keep it, and how the control plane sees a node that fell silent.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Namespace, Node, type Kube } from '../../kube/index.ts'
 import type { SimHost } from './host.ts'
 
@@ -17,13 +18,25 @@ const annotations = {
   'nova.openstack.cloud.sap/custom-traits': 'CUSTOM_SIMULATED'
 }
 
-const atOnce = 16
+const atOnce = 4
+const calmMs = 20
+const patienceMs = 5000
 
 /** Repeating it changes nothing. */
 export async function applyNodes(kube: Kube, hosts: readonly SimHost[], now: () => Date): Promise<void> {
   await kube.apply(Namespace, { metadata: { name: 'monsoon3' } })
   for (let at = 0; at < hosts.length; at += atOnce)
-    await Promise.all(hosts.slice(at, at + atOnce).map(host => applyNode(kube, host, now())))
+    await Promise.all(hosts.slice(at, at + atOnce).map(host => applyNode(kube, host, now()))).then(calm)
+}
+
+/** A new host is work for a dozen functions in this very process: the next ones come when it has time again. */
+async function calm(): Promise<void> {
+  const begun = performance.now()
+  for (let late = Infinity; late > calmMs && performance.now() - begun < patienceMs;) {
+    const asked = performance.now()
+    await sleep(1)
+    late = performance.now() - asked
+  }
 }
 
 async function applyNode(kube: Kube, host: SimHost, now: Date): Promise<void> {

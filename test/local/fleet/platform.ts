@@ -1,0 +1,53 @@
+// The whole platform with a small fleet, in this process and in virtual time.
+import type { Test } from 'tap'
+import { connect, type Kube } from '../../../shared/kube/index.ts'
+import type { Fleet } from '../../../shared/local/fleet/fleet.ts'
+import type { Door } from '../../../shared/local/fleet/door.ts'
+import type { FleetWishes } from '../../../shared/local/fleet/plan.ts'
+import { startPlatform } from '../../../shared/local/platform.ts'
+import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
+import { startVirtualTime, type VirtualTime } from './virtual-time.ts'
+
+export interface Lab {
+  time: VirtualTime
+  fleet: Fleet
+  door: Door
+  kube: Kube
+  lines: string[]
+  /** Of the condition Ready. */
+  readiness(host: string): Promise<{ reason: string; message: string } | undefined>
+  /** Types of events that were handled, with their subjects. */
+  handled(): string[]
+}
+
+const small: FleetWishes = { hosts: 4, zones: 2, vms: 2, seed: 7 }
+const patienceMs = 300_000
+
+export async function startLab(t: Test, wishes: Partial<FleetWishes> = {}): Promise<Lab> {
+  const time = startVirtualTime()
+  const lines: string[] = []
+  const platform = await time.during(
+    startPlatform({ fleet: { ...small, ...wishes }, logs: { write: line => void lines.push(line) } })
+  )
+  const kube = await connect({ manager: 'operator', kubeconfig: platform.kubeconfig })
+  t.teardown(async () => {
+    kube.close()
+    time.end() // what closes waits for real seconds
+    await platform.close()
+  })
+  const started = await time.during(platform.fleet ?? Promise.reject(new Error('the platform has no fleet')))
+  const { fleet, door } = started
+  const readiness = async (host: string) =>
+    (await kube.find(Hypervisor, host))?.status?.conditions?.find(({ type }) => type === 'Ready')
+  const inService = async () => {
+    const all = await Promise.all(Array.from(fleet.hosts.keys(), readiness))
+    return all.every(ready => ready?.reason === 'Ready')
+  }
+  await time.until('every host in service', inService, patienceMs)
+  return { time, fleet, door, kube, lines, readiness, handled: () => lines.flatMap(handledIn) }
+}
+
+function handledIn(line: string): string[] {
+  const { type, subject } = JSON.parse(line) as { type?: unknown; subject?: unknown }
+  return typeof type === 'string' ? [`${type} ${String(subject)}`] : []
+}
