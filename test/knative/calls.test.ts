@@ -16,8 +16,8 @@ const run = promisify(execFile)
 const readme = await readFile(join(knative, 'README.md'), 'utf8')
 const all = await manifests()
 const logs = new Writable({ write: (_chunk, _encoding, done) => done() })
-const { kubeconfig, close } = await startPlatform({ functions: ['admission', 'admission-certificate'], logs })
-t.teardown(close)
+const platform = await startPlatform({ functions: ['admission', 'admission-certificate'], logs })
+t.teardown(() => platform.close())
 // nobody answers there: on an empty cluster nothing is asked of it
 const openstack = {
   OS_AUTH_URL: 'http://127.0.0.1:1/v3',
@@ -36,7 +36,7 @@ for (const call of callsOf(all).filter(({ type }) => type === 'dev.knative.sourc
     const service = all.find(one => isFunction(one) && one.metadata.name === call.name)
     const stated: Array<{ name: string; value?: string }> = service?.spec.template.spec.containers[0].env ?? []
     const own = stated.flatMap(({ name, value }) => (value === undefined || isFile.test(name) ? [] : [[name, value]]))
-    const env = { ...Object.fromEntries(own), ...openstack, KUBECONFIG: kubeconfig, LOG_LEVEL: 'silent' }
+    const env = { ...Object.fromEntries(own), ...openstack, KUBECONFIG: platform.kubeconfig, LOG_LEVEL: 'silent' }
     const { url, close } = await serve(fn, { env, port: 0, host: '127.0.0.1' })
     t.teardown(close)
     const { stdout } = await run('sh', ['-c', curl(call, url)])
