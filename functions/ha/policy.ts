@@ -94,6 +94,10 @@ export const Policy = group('How Drover reacts to faults', {
     percent: share(10, '… and so many of the servers of the host.'),
     windowSeconds: seconds(60, '… within this time.'),
     hosts: count(3, 'On more hosts than this it is the fleet and no host.'),
+    settleSeconds: seconds(
+      5,
+      'A suspected host is disabled only after so long: of a fault of the fleet the other hosts must have had the time to tell.'
+    ),
     calmSeconds: seconds(600, 'A suspected host is suspected until so long after the last fault.'),
     drain: flag(false, 'Whether a suspected host is drained. Off: the cause may be in the guests.'),
     drainStorage: flag(true, 'Whether a host that alone has I/O errors is drained: its servers have their disks elsewhere.')

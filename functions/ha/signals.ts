@@ -289,10 +289,11 @@ function correlated({ hypervisor, policy }: Seen, correlations: readonly Correla
     sinceMs: ms(since),
     lastSeen
   }))
-  const { drain, drainStorage } = policy.correlation
+  const { drain, drainStorage, settleSeconds } = policy.correlation
   const answer = (one: Found): Found => {
-    if (one.kind === 'HostSuspect') return { ...one, disableAtMs: one.sinceMs, drain }
-    if (one.kind === 'StorageSuspect') return { ...one, disableAtMs: one.sinceMs, drain: drainStorage }
+    const disableAtMs = one.sinceMs + settleSeconds * 1000
+    if (one.kind === 'HostSuspect') return { ...one, disableAtMs, drain }
+    if (one.kind === 'StorageSuspect') return { ...one, disableAtMs, drain: drainStorage }
     return one
   }
   return [...found, ...kept].map(answer)

@@ -16,8 +16,8 @@ import { calls, drover, evidence, iso, serverId, startMs, world, type World } fr
 const s = 1000
 const at = iso(startMs)
 
-const ovs = (...issues: Array<[type: string, object: string]>): OVSNode =>
-  ({
+const ovs = (...issues: Array<[type: string, object: string]>): OVSNode => {
+  const node: unknown = {
     metadata: { name: 'host-1' },
     spec: { nodeRef: { name: 'host-1' } },
     status: {
@@ -31,7 +31,9 @@ const ovs = (...issues: Array<[type: string, object: string]>): OVSNode =>
         detectedAt: at
       }))
     }
-  }) as OVSNode
+  }
+  return node as OVSNode
+}
 
 const disabled = (reason: string) => ({ status: 'disabled' as const, disabledReason: reason })
 const carriedOut = (it: World): World => {
@@ -366,14 +368,14 @@ t.test('T-25, HA-16: I/O errors of one host empty it, a storage outage does not'
     for (let n = 0; n < 3; n++)
       it.tell(libvirt.diskFailed, { server: serverId(n), device: 'vda', path: 'rbd:vms/x', action: 'report', reason: 'eio' })
     if (outage) it.fleet = [hostWith('b', 10, many('disk', 1, 'rbd:vms'))]
-    run(it, 5)
+    run(it, 10)
     t.same(calls(it), outage ? [] : ['disable', 'drain'])
     t.match(it.ha.signals, [{ kind: outage ? 'StorageOutage' : 'StorageSuspect' }])
   }
 })
 
 t.test('explain: the same words for people', async t => {
-  const it = run(crowd(4), 5)
+  const it = run(crowd(4), 8)
   const { hypervisor, ovsNode, node, evidence, outage, service, eviction, fleet, policy, observed } = it
   const explanation = explanationOf(
     { nova: true, hypervisor, ovsNode, node, heard: [], evidence, outage, service, eviction, fleet, policy, observed },

@@ -79,7 +79,7 @@ export async function lab(t: Test, hosts: readonly string[], each: number): Prom
         policy: async () => parsed,
         clock: now,
         log: createLog({ name: 'ha', level: process.env['TEST_LOG'] ? 'debug' : 'silent' }),
-        emit: async event => void told.push(event as Outgoing),
+        emit: async event => void told.push(event),
         measure: haMetrics(new Registry())
       })
       t.teardown(async () => {
@@ -98,8 +98,8 @@ export async function lab(t: Test, hosts: readonly string[], each: number): Prom
       const instances = (on.get(host) ?? []).toSorted().map(id => {
         const known = before.find(one => one.id === id)
         const is = state(id)
-        const since = known?.state === is ? known.since : now().toISOString()
-        return { id, name: 'instance', active: is === 'running', state: is, ...(since && { since }) }
+        const since = (known?.state === is ? known.since : undefined) ?? now().toISOString()
+        return { id, name: 'instance', active: is === 'running', state: is, since }
       })
       await admin.applyStatus(Hypervisor, {
         metadata: { name: host },

@@ -3,7 +3,7 @@ import t from 'tap'
 import type { Engine } from '../../../functions/ha/engine.ts'
 import { domainChanged, domainCrashed, domainRebooted, domainStopped, watchdogFired } from '../../../shared/events/libvirt.ts'
 import { serverBlocked, serverRecovered } from '../../../shared/events/workflow.ts'
-import type { Kube } from '../../../shared/kube/index.ts'
+import { KubeError, type Kube } from '../../../shared/kube/index.ts'
 import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import { lab, trace, type Lab } from './lab.ts'
 
@@ -14,9 +14,28 @@ const names = (count: number): string[] => Array.from({ length: count }, (_, n) 
 async function pass(it: Lab, engines: readonly Engine[], seconds: number, stepSeconds = 2): Promise<void> {
   for (let gone = 0; gone < seconds; gone += stepSeconds) {
     it.clock.advance(stepSeconds * 1000)
-    await Promise.all(engines.map(engine => engine.sweep(false)))
+    await Promise.all(engines.map(engine => engine.sweep(false).catch(comesBack)))
   }
 }
+
+/** 503: what was not written is sent again, and ticks come anyway. On a loaded machine the API in this process may not answer in time. */
+function comesBack(err: unknown): void {
+  const causes: unknown[] = err instanceof AggregateError ? err.errors : [err]
+  if (!causes.every(cause => cause instanceof Killed || (cause instanceof KubeError && cause.retryable))) throw err
+}
+
+async function untilTold(tell: () => Promise<void>): Promise<void> {
+  for (let told = false; !told;)
+    told = await tell().then(
+      () => true,
+      (err: unknown) => {
+        comesBack(err)
+        return false
+      }
+    )
+}
+
+class Killed extends Error {}
 
 async function storm(it: Lab, engines: readonly Engine[], hosts: readonly string[]): Promise<void> {
   await Promise.all(hosts.map(host => it.domains(host, () => 'off')))
@@ -25,7 +44,7 @@ async function storm(it: Lab, engines: readonly Engine[], hosts: readonly string
       for (const [n, server] of it.servers(host).entries())
         // not awaited one by one: they come as fast as the broker brings them, in order for each host
         await Promise.resolve(
-          void waiting.push(it.tell(engines[n % engines.length]!, host, domainCrashed, { server, ...failed }))
+          void waiting.push(untilTold(() => it.tell(engines[n % engines.length]!, host, domainCrashed, { server, ...failed })))
         )
     })
   )
@@ -73,11 +92,12 @@ t.test(
     await pass(it, engines, 4)
     await Promise.all(hosts.map(host => it.domains(host, () => 'running')))
     await pass(it, engines, 4)
-    await pass(it, engines, 64, 16)
+    const states = async () =>
+      (await Promise.all(hosts.map(async host => (await it.ha(host)).incidents?.map(({ state }) => state) ?? []))).flat()
+    for (let n = 0; n < 30 && (await states()).some(state => state !== 'Recovered'); n++) await pass(it, engines, 16, 16)
     t.equal(it.restarts().length, 500)
     t.equal(new Set(it.restarts()).size, 500, 'none twice')
-    const ends = await Promise.all(hosts.map(async host => (await it.ha(host)).incidents?.map(({ state }) => state) ?? []))
-    t.same([...new Set(ends.flat())], ['Recovered'])
+    t.same([...new Set(await states())], ['Recovered'])
     await Promise.all(engines.map(engine => engine.close())) // all that was to be told is told
     const recovered = it.told.filter(({ kind }) => kind.type === serverRecovered.type)
     t.equal(new Set(recovered.map(({ id }) => id)).size, 500)
@@ -117,8 +137,6 @@ function random(seed: number): () => number {
     return state / 4_294_967_296
   }
 }
-
-class Killed extends Error {}
 
 t.test('twice, late, out of order, killed between note and call: the same end', { timeout: 600_000 }, async t => {
   const hosts = names(3)
@@ -182,31 +200,17 @@ t.test('twice, late, out of order, killed between note and call: the same end', 
         tell(domainChanged, { event: 'resumed', detail: 'unpaused' }, 90)
       ]
     })
-    const deliveries = events
-      .flatMap(event => [event, ...(chance() < 0.4 ? [event] : [])])
-      .map(event => ({ event, order: chance() }))
-      .toSorted((a, b) => a.order - b.order)
+    const twice = events.filter(() => chance() < 0.4)
+    const deliveries = [...events, ...twice].map(event => ({ event, order: chance() })).toSorted((a, b) => a.order - b.order)
     const late = deliveries.splice(0, 6)
     const deliver = async ({ event: { host, kind, data, atMs } }: (typeof deliveries)[number]): Promise<void> => {
       const engine = engines[chance() < 0.5 ? 0 : 1]!
-      for (;;) {
-        try {
-          return await it.tell(engine, host, kind, data, atMs)
-        } catch (err) {
-          if (!(err instanceof Killed)) throw err // 503: the broker sends it again
-        }
-      }
+      await untilTold(() => it.tell(engine, host, kind, data, atMs))
     }
     await Promise.all(deliveries.map(deliver))
-    const forgiving = async (seconds: number): Promise<void> => {
-      await pass(it, engines, seconds).catch((err: unknown) => {
-        const causes = err instanceof AggregateError ? err.errors : [err]
-        if (!causes.every(cause => cause instanceof Killed)) throw err
-      })
-    }
-    await forgiving(4)
+    await pass(it, engines, 4)
     await Promise.all(late.map(deliver))
-    for (let n = 0; n < 10; n++) await forgiving(4)
+    for (let n = 0; n < 10; n++) await pass(it, engines, 4)
     mayDie = false
     await pass(it, engines, 20)
     await Promise.all(

@@ -1,0 +1,171 @@
+// What becomes of real guests: a real libvirtd with its QEMUs, the agent as a process of its own, functions/ha under its own role on a real API
+// server. Nova is the fake one, with the domains' own UUIDs, and what it is asked for really happens to them (compute.ts).
+import t from 'tap'
+import { connect as connectCloud } from 'openstack-sdk-lite'
+import { procedures as p, type Domain } from 'node-libvirt'
+import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
+import { libvirtNeeded } from '../../node-libvirt/real.ts'
+import { passwordOf } from '../../openstack-sdk-lite/fake.ts'
+import { eventually } from '../../servers/eventually.ts'
+import { asServiceAccount } from '../../servers/identity.ts'
+import { kubernetes } from '../../servers/kubernetes.ts'
+import { startLibvirt } from '../../servers/libvirt.ts'
+import { diskXml, writeGuestImage } from '../../servers/libvirt/guest.ts'
+import { agentEnv, agentProcess, compute } from './compute.ts'
+import { patienceMs, stage } from './stage.ts'
+
+await libvirtNeeded()
+t.setTimeout(900_000)
+const whole = t
+const api = await kubernetes(t)
+const host = `hv-${api.namespace}`
+const { dir, nodes, run } = await startLibvirt(t, { nodes: [{ name: 'a', restart: true }] })
+const [node] = nodes as [(typeof nodes)[number]]
+const short = 'vm: { provenSeconds: 2, watchdogPauseSeconds: 4, diskRecheckSeconds: 4, burstSeconds: 5 }'
+// many faults at once on one host would be the host's (HA-15): servers.test.ts has that
+const { fake, admin, running, told, ha, incident, ended, look, restarted } = await stage(
+  t,
+  api,
+  host,
+  `mode: drover\n${short}\ncorrelation: { vms: 1000 }\n`
+)
+const heard: Array<{ type: string; data: Record<string, unknown> }> = []
+const sink = await running.relay((type, body) => heard.push({ type, data: JSON.parse(body) as Record<string, unknown> }))
+const { server, virt, reconnect, killQemu, monitor, failures } = await compute(t, node, fake, host)
+const kubeconfig = await asServiceAccount(t, api, 'hypervisor-agent.yaml', 'hypervisor-agent')
+const env = await agentEnv(t, { host, kubeconfig, sink, node })
+const cloud = await connectCloud(passwordOf(fake))
+t.teardown(() => cloud.close())
+
+await writeGuestImage(`${dir}/g.img`)
+const disk = diskXml(`${dir}/g.img`)
+const panic = "<panic model='isa'/>"
+const slot = "<address type='pci' domain='0x0' bus='0x0' slot='0x5' function='0x0'/>"
+const watchdog = (action: string): string => `<watchdog model='i6300esb' action='${action}'>${slot}</watchdog>`
+const actions = ['none', 'inject-nmi', 'reset', 'pause', 'poweroff', 'shutdown'] as const
+const broken = `<disk type='network' device='disk'><driver name='qemu' type='raw' error_policy='stop' rerror_policy='stop'/>
+  <source protocol='nbd' name='exp'><host name='127.0.0.1' port='10809'/></source><target dev='vda' bus='virtio'/></disk>`
+
+const guests = new Map<string, Domain>()
+const plain = ['killed', 'destroyed', 'wanted-off', 'wanted-new', 'deleted', 'burst', 'paused', 'quiet-1', 'quiet-2', 'quiet-3']
+for (const name of plain) guests.set(name, await server(name))
+guests.set('panicked', await server('panicked', panic))
+guests.set('guest', await server('guest', disk))
+for (const action of actions) guests.set(action, await server(action, disk + watchdog(action), p.START.paused))
+const id = (name: string): string => guests.get(name)?.uuid ?? ''
+const domain = (name: string): Domain => guests.get(name) as Domain
+
+const status = async () => (await admin.find(Hypervisor, host))?.status
+/** All guests in the status, of an agent that began to listen after this call. */
+async function seenAnew(): Promise<void> {
+  const from = heard.length
+  const full = ({ type, data }: (typeof heard)[number]): boolean =>
+    type.endsWith('.instances.reported.v1') &&
+    data['full'] === true &&
+    (data['instances'] as unknown[] | undefined)?.length === guests.size
+  await eventually('a full report', async () => heard.slice(from).some(full), patienceMs)
+  await eventually(
+    'it in the status',
+    async () => {
+      const { instances, conditions } = (await status()) ?? {}
+      const link = conditions?.find(({ type }) => type === 'LibVirtConnection')
+      return instances?.length === guests.size && link?.status === 'True'
+    },
+    patienceMs
+  )
+}
+const ordered = (): string[] =>
+  fake.requests
+    .filter(({ method }) => method !== 'GET')
+    .map(({ path }) => path)
+    .filter(path => /action|os-services/.test(path))
+
+const begun = seenAnew()
+const first = await agentProcess(t, env)
+await begun
+
+t.test('T-26, T-1: libvirtd is killed and comes back, then the agent: its guests run on, and nothing happens', async t => {
+  const back = seenAnew()
+  node.kill('KILL')
+  await back
+  await reconnect()
+  t.ok(
+    heard.some(({ type }) => type.endsWith('.libvirt.lost.v1')),
+    'the loss was told'
+  )
+  await first.kill()
+  const again = seenAnew()
+  await agentProcess(whole, env)
+  await again
+  t.equal(await look(), 204)
+  t.same((await ha()).incidents ?? [], [])
+  t.same(ordered(), [], 'nobody was asked for anything')
+  t.equal(fake.host(host).status, 'enabled')
+})
+
+const program = ['o /w 0xcf8 0x80002860', 'o /h 0xcfc 0x0007', 'o /w 0xcf8 0x80002868', 'o /b 0xcfc 0x02'] // as a driver would start it
+
+t.test('what broke gets what fits', async t => {
+  run('nbdkit -i 127.0.0.1 -p 10809 --filter=error memory 1M error-pread=ENOSPC error-pread-rate=100%')
+  const { servers } = cloud
+  // T-20: users' wishes, and at the same time the guest dies
+  await servers.stop(id('wanted-off'))
+  await servers.reboot(id('wanted-new'), 'HARD')
+  await servers.delete(id('deleted'))
+  killQemu('killed')
+  monitor('panicked', 'o /b 0x505 1')
+  monitor('guest', 'o /h 0x604 0x2000') // ACPI S5, as the guest would enter it
+  await virt().call(p.domainDestroy, { domain: domain('destroyed') })
+  await virt().call(p.domainSuspend, { domain: domain('paused') })
+  for (let n = 0; n < 3; n++) await virt().call(p.domainReset, { domain: domain('burst') })
+  guests.set('disk', await server('disk', broken))
+  for (const action of actions) {
+    monitor(action, ...program)
+    await virt().call(p.domainResume, { domain: domain(action) })
+  }
+
+  const ends: Array<[name: string, state: string, kind: string, rule: RegExp]> = [
+    ['killed', 'Recovered', 'crashed', /^Fault$/],
+    ['panicked', 'Recovered', 'crashed', /^Fault$/],
+    ['guest', 'Closed', 'stoppedByGuest', /^Fault$/],
+    ['destroyed', 'Reported', 'destroyed', /^Fault$/],
+    ['wanted-off', 'Closed', 'destroyed', /^(Request|Task)Explains$/],
+    ['deleted', 'Closed', 'destroyed', /^NotInNova$/],
+    ['wanted-new', 'Closed', 'destroyed', /^(Runs|RequestExplains|TaskExplains)$/],
+    ['burst', 'Closed', 'rebooted', /^Runs$/],
+    ['disk', 'Reported', 'disk', /^Fault$/],
+    ['none', 'Closed', 'watchdog', /^CountedOnly$/],
+    ['inject-nmi', 'Closed', 'watchdog', /^CountedOnly$/],
+    ['reset', 'Closed', 'rebooted', /^Runs$/],
+    ['pause', 'Recovered', 'watchdog', /^Fault$/],
+    ['poweroff', 'Recovered', '', /^Fault$/],
+    ['shutdown', 'Recovered', '', /^Fault$/]
+  ]
+  for (const [name, state, kind, rule] of ends) {
+    const found = await ended(id(name))
+    t.match(found, { state, rule, ...(kind && { kind }) }, `${name}: ${found.event}: ${found.reason}`)
+  }
+  const { history = [] } = await ha()
+  t.match(
+    history.find(({ server }) => server === id('destroyed')),
+    { state: 'OutOfBand', action: 'reported' }
+  )
+
+  const again = ['killed', 'panicked', 'pause', 'poweroff', 'shutdown']
+  t.same(restarted().toSorted(), [...again, 'wanted-new'].map(id).toSorted(), 'each once (T-29); wanted-new by its user')
+  for (const name of again) {
+    t.match(await virt().domainState(domain(name)), { state: 'running' }, `${name} runs again`)
+    await told.seen('server.recovered', ({ data }) => data['server'] === id(name))
+  }
+  t.same(
+    told.told.filter(({ type }) => type === 'server.blocked'),
+    []
+  )
+  for (const name of ['guest', 'destroyed', 'wanted-off'])
+    t.match(await virt().domainState(domain(name)), { state: 'off' }, `${name} stays off`)
+  for (const name of ['paused', 'quiet-1']) t.equal(await incident(id(name)), undefined, `${name}: no incident`)
+  t.match(await virt().domainState(domain('paused')), { state: 'paused' }, 'an operator’s pause is nobody else’s')
+  t.ok(((await incident(id('burst')))?.count ?? 0) >= 2, 'T-29: several reboots are one')
+  t.equal(fake.host(host).status, 'enabled', 'HA-1: no host is touched for its guests')
+  t.same(failures, [])
+})

@@ -1,0 +1,97 @@
+// functions/ha under its own role on a real API server, with the fake OpenStack; agents send to it as through the broker. One host in Nova.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import handler from '../../../functions/ha/handler.ts'
+import type { Ha, Incident } from '../../../functions/ha/seen.ts'
+import { connect, type Kube } from '../../../shared/kube/index.ts'
+import type { FakeOpenStack, Host } from '../../../shared/local/openstack/index.ts'
+import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
+import { broker, type Broker } from '../../agents/hypervisor/harness.ts'
+import { fakeOpenStack, passwordOf } from '../../openstack-sdk-lite/fake.ts'
+import type { Access } from '../../servers/control-plane.ts'
+import { eventually } from '../../servers/eventually.ts'
+import { condition } from '../host-life/fixtures.ts'
+import { environmentOf } from '../host-life/life.ts'
+import { run, type Running } from '../host-life/platform.ts'
+
+export interface Stage {
+  fake: FakeOpenStack
+  admin: Kube
+  running: Running
+  /** what the function tells others */
+  told: Broker
+  ha(): Promise<Ha>
+  incident(server: string): Promise<Incident | undefined>
+  /** Its incident, as soon as nothing more is to come. */
+  ended(server: string): Promise<Incident>
+  /** The function looks at the host now, without any news of it; answers when it has. */
+  look(): Promise<number>
+  /** Nova's compute service of the host, as soon as it is so. */
+  service(status: Host['status']): Promise<Host>
+  /** servers that Nova was asked to restart, in the order of the requests */
+  restarted(): string[]
+}
+
+export const patienceMs = 240_000
+
+export async function stage(
+  t: Test,
+  api: Access,
+  host: string,
+  policy: string,
+  env: Record<string, string> = {}
+): Promise<Stage> {
+  const fake = await fakeOpenStack(t, { hosts: [host] })
+  const folder = await mkdtemp(join(tmpdir(), 'drover-ha-'))
+  t.teardown(() => rm(folder, { recursive: true }))
+  const file = join(folder, 'policy.yaml')
+  await writeFile(file, policy)
+  const told = await broker(t)
+  const base = { ...environmentOf({ options: passwordOf(fake) }), LISTING_AGE: '0s', K_SINK: told.url }
+  const running = await run(t, api, [handler], { ...base, POLICY_FILE: file, ...env })
+  const admin = await connect({ manager: 'drover-onboarding', kubeconfig: api.kubeconfig })
+  t.teardown(() => admin.close())
+  await admin.create(Hypervisor, { metadata: { name: host } })
+  await admin.applyStatus(Hypervisor, {
+    metadata: { name: host },
+    status: {
+      serviceId: fake.host(host).serviceId ?? '',
+      nova: { host },
+      conditions: [condition('Onboarding', 'False')] as never
+    }
+  })
+  const ha = async (): Promise<Ha> => (await admin.find(Hypervisor, host))?.status?.ha ?? {}
+  const incident = async (id: string): Promise<Incident | undefined> =>
+    (await ha()).incidents?.find(({ server }) => server === id)
+  return {
+    fake,
+    admin,
+    running,
+    told,
+    ha,
+    incident,
+    async ended(server) {
+      let last: Incident | undefined
+      const over = async (): Promise<Incident | undefined> => {
+        last = await incident(server)
+        return last && ['Recovered', 'Reported', 'Blocked', 'Closed'].includes(last.state) ? last : undefined
+      }
+      return eventually(`the end of ${server}`, over, patienceMs).catch((cause: unknown) => {
+        throw new Error(`it is ${JSON.stringify(last)}`, { cause })
+      })
+    },
+    look: () => running.hypervisorChanged('ha', host),
+    service: status =>
+      eventually(
+        `a service that is ${status}`,
+        async () => (fake.host(host).status === status ? fake.host(host) : undefined),
+        patienceMs
+      ),
+    restarted: () =>
+      [...fake.world.instances.values()].flatMap(({ id, actions }) =>
+        actions.filter(({ action }) => action === 'reboot').map(() => id)
+      )
+  }
+}
