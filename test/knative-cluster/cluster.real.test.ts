@@ -2,13 +2,11 @@
 import t from 'tap'
 import { knative } from '../servers/knative.ts'
 import { agents } from './agents.ts'
-import { apiContract } from './api-contract.ts'
-import { brokerContract } from './broker-contract.ts'
-import { apiServerRestarted, certificateRotated, functionKilled, refusedForGood, stranger } from './faults.ts'
-import { apiServerSource, direct, fromZero, traced } from './hosts.ts'
+import { functionKilled, refusedForGood, stranger } from './faults.ts'
+import { direct, fromZero, traced } from './hosts.ts'
 import { admission, everythingReady, functionsOf, restricted } from './installed.ts'
-import { inMemory, rabbitMq } from './losses.ts'
-import { nothingRefused, ownAccounts } from './rights.ts'
+import { rabbitMq } from './losses.ts'
+import { ownAccounts } from './rights.ts'
 import { enter } from './world.ts'
 
 t.setTimeout(3_600_000)
@@ -23,13 +21,6 @@ await t.test('the trace of an event is in the log of the function', t => traced(
 await t.test('every function answers an event at its own address', async t => direct(t, world, await functionsOf(world)))
 await t.test('422: a dead letter at once', t => refusedForGood(t, world))
 await t.test('a function is killed in the middle of its work', t => functionKilled(t, world))
-await t.test('the API server is restarted', t => apiServerRestarted(t, world))
-await t.test('the certificate of the webhook is rotated', t => certificateRotated(t, world))
 await t.test('a stranger posts to the broker and to a function', t => stranger(t, world))
 await t.test('agents on a real libvirtd and a real Open vSwitch', t => agents(t, world))
-await t.test('the contract of the local broker', t => brokerContract(t, world))
-await t.test('the contract of the embedded API', t => apiContract(t, world))
-await t.test('in memory: dispatcher and filter are killed under load', t => inMemory(t, world))
 await t.test('RabbitMQ', t => rabbitMq(t, world))
-await t.test('the same with ApiServerSource', t => apiServerSource(t, world))
-await t.test('nobody was refused anything', t => nothingRefused(t, world))

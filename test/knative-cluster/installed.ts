@@ -59,8 +59,10 @@ export async function admission(t: Test, { cluster }: World): Promise<void> {
   t.match(refused.body.message, /machines\.admission\.drover\.dev/, 'refused by the function, through its Service')
 }
 
-/** Those that take events. */
+/** Those that hear the tick, and the one that takes whatever nobody else could. The others take no events, but requests. */
 export async function functionsOf({ cluster }: World): Promise<string[]> {
-  const services = await listed(cluster, in_('serving.knative.dev/v1', 'drover', 'services'))
-  return services.map(({ metadata }) => metadata.name).filter(name => name !== 'admission' && name !== 'console')
+  const triggers = await listed(cluster, in_('eventing.knative.dev/v1', 'drover', 'triggers'))
+  const heard = triggers.filter(({ spec }) => spec['filter'].attributes.type === 'dev.knative.sources.ping')
+  const names = heard.map(({ spec }) => spec['subscriber'].ref).filter(({ namespace }) => namespace === 'drover')
+  return [...new Set(names.map(({ name }) => String(name))), 'dead-letters']
 }
