@@ -40,7 +40,9 @@ function pathOf({ url = '/' }: IncomingMessage): string | undefined {
 }
 
 function file(request: IncomingMessage, response: ServerResponse, { assets }: Deps): void {
-  const found = assets.get(pathOf(request) ?? '')
+  const path = pathOf(request)
+  if (path === undefined) return void response.writeHead(400, security).end('that is no address\n')
+  const found = assets.get(path)
   if (!found) return void response.writeHead(404, security).end('there is no such page; the fleet is at /\n')
   const headers = { ...security, 'content-type': found.type, etag: found.etag, 'cache-control': 'no-cache' }
   if (request.headers['if-none-match'] === found.etag) return void response.writeHead(304, headers).end()
@@ -66,7 +68,8 @@ const aliveMs = 15_000
 const maxUnreadBytes = 16 * 1024 * 1024
 
 function host(request: IncomingMessage, response: ServerResponse, { fleet }: Deps): void {
-  const name = pathOf(request)?.slice('/api/hosts/'.length) ?? ''
+  const name = pathOf(request)?.slice('/api/hosts/'.length)
+  if (name === undefined) return json(response, 400, { message: 'that is no address' })
   const found = fleet.detail(name)
   json(response, found ? 200 : 404, found ?? { message: `there is no host ${name}` })
 }

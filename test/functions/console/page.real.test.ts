@@ -119,7 +119,7 @@ t.test('dead letters are counted and listed, with the command that sends them ag
 })
 
 t.test('the page of a host, by keyboard, and back', async t => {
-  await page.getByRole('link', { name: new RegExp(`${host} Degraded`) }).press('Enter')
+  await page.getByRole('link', { name: new RegExp(`${host} (Degraded|Ready)`) }).press('Enter')
   await page.getByRole('heading', { level: 1, name: new RegExp(host) }).waitFor()
   await page.getByText('The host takes servers.').first().waitFor()
   t.match(page.url(), `#/hosts/${host}`)
@@ -141,7 +141,7 @@ t.test('a search that fits nothing says so, and the address keeps it', async t =
 
 t.test('it survives a restart of its server', async () => {
   await served.close()
-  await page.getByText('connection lost').waitFor()
+  await page.getByText('connection lost, trying again').waitFor()
   served = await serve(handler, { env: { ...env, PORT: port } })
   await page.getByText(/^live/).waitFor()
   await setReady('Maintenance', 'Maintenance (manual).')
