@@ -30,14 +30,13 @@ async function examine(kube: Kube): Promise<Finding[]> {
   const [local, all] = await Promise.all([localPlatform(kube), manifests()])
   const now = new Date()
   const groups = await Promise.all([
-    [fine('API server', 'answers')],
     checkDefinitions(kube),
     local ? embedded(local) : Promise.all([checkKnative(kube, all), checkAgents(kube, all)]).then(found => found.flat()),
     checkWebhooks(kube, all, now),
     checkRights(kube),
     checkSigns(kube, now)
   ])
-  return groups.flat()
+  return [fine('API server', 'answers'), ...groups.flat()]
 }
 
 /** In `npm start` everything runs in one process, and Knative's kinds are read from knative/ alone. */

@@ -100,7 +100,7 @@ t.test('drain --dry-run: the plan is shown, and leaves nothing behind', async t 
 t.test('on a terminal there is colour, and a drain is one line that is written over', async t => {
   const { code, out } = await droverOnTerminal(['get'], { KUBECONFIG })
   t.equal(code, 0)
-  t.match(out, /\u001B\[3[0-9]mReady/)
+  t.ok(out.includes('\u001B[32mReady'), 'green')
   const { uid = '' } = (await admin.find(Eviction, 'alpha-drain'))?.metadata ?? {}
   await admin.delete(Eviction, { name: 'alpha-drain', uid })
   const draining = droverOnTerminal(['drain', 'alpha', '--reason', 'again', '--watch'], { KUBECONFIG })
@@ -113,7 +113,7 @@ t.test('on a terminal there is colour, and a drain is one line that is written o
   await play({ progress: { total: 4, done: 4, running: 0, waiting: 0 }, verdict: 'Succeeded' })
   const ended = await draining
   t.equal(ended.code, 0)
-  t.match(ended.out, /\r\u001B\[K\[#{24}\] 100 % Succeeded/)
+  t.ok(ended.out.includes(`\r\u001B[K[${'#'.repeat(24)}] 100 % Succeeded`))
   t.match((await drover(['undrain', 'alpha', '-o', 'json'])).out, /"maintenance": ""/)
 })
 
@@ -185,7 +185,7 @@ t.test('deadletters: what no function could handle is listed, and sent again', a
   t.equal(items.length, 1, 'what was sent again is no dead letter any more')
   const gone = 'http://broker-ingress.knative-eventing.svc.cluster.local/drover/default'
   t.equal((await send({ 'ce-id': '3' })).status, 204)
-  const [third] = JSON.parse((await drover(['deadletters', '-o', 'json'])).out).filter(({ kept }: { kept: boolean }) => kept)
+  const third = JSON.parse((await drover(['deadletters', '-o', 'json'])).out).find(({ kept }: { kept: boolean }) => kept)
   t.match(await drover(['deadletters', 'replay', third.id, '--broker', gone]), {
     code: 2,
     err: /kubectl -n knative-eventing port-forward svc\/broker-ingress/

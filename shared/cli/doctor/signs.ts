@@ -48,8 +48,7 @@ function ofTicks(hosts: readonly Hypervisor[], evictions: readonly Eviction[], n
     })),
     ...hosts.map(({ metadata, status }) => ({ who: metadata.name, at: status?.ha?.nextCheckAt }))
   ]
-  const late = waiting.filter(({ at }) => at !== undefined && now.getTime() - Date.parse(at) > overdueMs)
-  const [first] = late
+  const first = waiting.find(({ at }) => at !== undefined && now.getTime() - Date.parse(at) > overdueMs)
   if (!first?.at) return fine('time', 'nothing that waits is overdue')
   const since = span(now.getTime() - Date.parse(first.at))
   return bad(

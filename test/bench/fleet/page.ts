@@ -65,10 +65,10 @@ export async function measurePage(report: Report, load: PageLoad = { hosts: 1000
   const assets = await loadAssets()
   let stream: ServerResponse | undefined
   const server = createServer(({ url = '/' }, response) => {
-    if (url === '/api/sim/actions') return void response.end('{"actions":[]}')
     if (url !== '/api/stream') {
-      const found = assets.get(url)
-      return void response.writeHead(found ? 200 : 404, { 'content-type': found?.type ?? 'text/plain' }).end(found?.body)
+      const found = url === '/api/sim/actions' ? { type: 'application/json', body: '{"actions":[]}' } : assets.get(url)
+      response.writeHead(found ? 200 : 404, { 'content-type': found?.type ?? 'text/plain' }).end(found?.body)
+      return
     }
     stream = response.writeHead(200, { 'content-type': 'text/event-stream' })
     const whole = {
