@@ -13,14 +13,14 @@ import { guestXml } from '../../servers/libvirt/guest.ts'
 
 export interface Compute {
   /** A server in Nova and its domain, running; by what is in the guest. */
-  server(name: string, devices?: string, flags?: number): Promise<Domain>
+  server: (name: string, devices?: string, flags?: number) => Promise<Domain>
   /** A fresh connection after libvirtd was killed. */
-  virt(): Libvirt
-  reconnect(): Promise<void>
+  virt: () => Libvirt
+  reconnect: () => Promise<void>
   /** The process of its guest ends without a word. */
-  killQemu(name: string): void
+  killQemu: (name: string) => void
   /** What a guest would write to a port. */
-  monitor(name: string, ...commands: string[]): void
+  monitor: (name: string, ...commands: string[]) => void
   /** What nova-compute could not do. */
   failures: unknown[]
 }
@@ -68,7 +68,7 @@ export async function compute(t: Test, node: LibvirtNode, fake: FakeOpenStack, h
 }
 
 function ifOff(err: unknown): void {
-  if (!(err instanceof LibvirtError && err.code === 'operation-invalid')) throw err
+  if (!(err instanceof LibvirtError && err.code === 'invalid-state')) throw err
 }
 
 function ifAway(err: unknown): undefined {

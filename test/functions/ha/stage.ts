@@ -6,14 +6,12 @@ import type { Test } from 'tap'
 import handler from '../../../functions/ha/handler.ts'
 import type { Ha, Incident } from '../../../functions/ha/seen.ts'
 import { connect, type Kube } from '../../../shared/kube/index.ts'
-import type { FakeOpenStack, Host } from '../../../shared/local/openstack/index.ts'
+import { startOpenStack, type FakeOpenStack, type Host } from '../../../shared/local/openstack/index.ts'
 import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import { broker, type Broker } from '../../agents/hypervisor/harness.ts'
-import { fakeOpenStack, passwordOf } from '../../openstack-sdk-lite/fake.ts'
 import type { Access } from '../../servers/control-plane.ts'
 import { eventually } from '../../servers/eventually.ts'
 import { condition } from '../host-life/fixtures.ts'
-import { environmentOf } from '../host-life/life.ts'
 import { run, type Running } from '../host-life/platform.ts'
 
 export interface Stage {
@@ -22,17 +20,29 @@ export interface Stage {
   running: Running
   /** what the function tells others */
   told: Broker
-  ha(): Promise<Ha>
-  incident(server: string): Promise<Incident | undefined>
+  ha: () => Promise<Ha>
+  incident: (server: string) => Promise<Incident | undefined>
   /** Its incident, as soon as nothing more is to come. */
-  ended(server: string): Promise<Incident>
+  ended: (server: string) => Promise<Incident>
   /** The function looks at the host now, without any news of it; answers when it has. */
-  look(): Promise<number>
+  look: () => Promise<number>
   /** Nova's compute service of the host, as soon as it is so. */
-  service(status: Host['status']): Promise<Host>
+  service: (status: Host['status']) => Promise<Host>
+  /** What somebody else asks Nova for. */
+  nova: (method: string, path: string, body?: object) => Promise<void>
   /** servers that Nova was asked to restart, in the order of the requests */
-  restarted(): string[]
+  restarted: () => string[]
 }
+
+const environmentOf = ({ authUrl, account: { user, password } }: FakeOpenStack): Record<string, string> => ({
+  OS_AUTH_URL: authUrl,
+  OS_USERNAME: user,
+  OS_PASSWORD: password,
+  OS_PROJECT_NAME: 'admin',
+  OS_USER_DOMAIN_NAME: 'Default',
+  OS_PROJECT_DOMAIN_NAME: 'Default',
+  OS_REGION_NAME: 'RegionOne'
+})
 
 export const patienceMs = 240_000
 
@@ -43,13 +53,17 @@ export async function stage(
   policy: string,
   env: Record<string, string> = {}
 ): Promise<Stage> {
-  const fake = await fakeOpenStack(t, { hosts: [host] })
+  const fake = await startOpenStack({ hosts: [host] })
+  t.teardown(async () => {
+    await fake.close()
+    if (fake.unexpected.length > 0) throw new Error(`calls that the fake does not know: ${fake.unexpected.join(', ')}`)
+  })
   const folder = await mkdtemp(join(tmpdir(), 'drover-ha-'))
   t.teardown(() => rm(folder, { recursive: true }))
   const file = join(folder, 'policy.yaml')
   await writeFile(file, policy)
   const told = await broker(t)
-  const base = { ...environmentOf({ options: passwordOf(fake) }), LISTING_AGE: '0s', K_SINK: told.url }
+  const base = { ...environmentOf(fake), LISTING_AGE: '0s', K_SINK: told.url }
   const running = await run(t, api, [handler], { ...base, POLICY_FILE: file, ...env })
   const admin = await connect({ manager: 'drover-onboarding', kubeconfig: api.kubeconfig })
   t.teardown(() => admin.close())
@@ -89,6 +103,13 @@ export async function stage(
         async () => (fake.host(host).status === status ? fake.host(host) : undefined),
         patienceMs
       ),
+    async nova(method, path, body) {
+      const { id } = fake.tokens.issue('password', '', false)
+      const headers = { 'content-type': 'application/json', 'x-auth-token': id, 'openstack-api-version': 'compute 2.90' }
+      const url = `${fake.authUrl.replace('/identity/v3', '/compute/v2.1')}${path}`
+      const { ok, status } = await fetch(url, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+      if (!ok) throw new Error(`${method} ${path}: ${status}`)
+    },
     restarted: () =>
       [...fake.world.instances.values()].flatMap(({ id, actions }) =>
         actions.filter(({ action }) => action === 'reboot').map(() => id)

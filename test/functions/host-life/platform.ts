@@ -19,6 +19,8 @@ export interface Running {
   url(fn: string): string
   /** The cluster agent, so that changes are told by themselves. */
   watch(): Promise<void>
+  /** What agents send here goes to every function that reacts to it, as by the broker's Triggers. */
+  relay(heard?: (type: string, body: string) => void): Promise<string>
 }
 
 const ping = 'dev.knative.sources.ping'
@@ -56,8 +58,28 @@ export async function run(
   })
   const post: Running['post'] = (fn, type, data, attributes = {}) => send(fn, headersOf(type, attributes), JSON.stringify(data))
 
+  const relay: Running['relay'] = async (heard = () => {}) => {
+    const server = createServer(async (request, response) => {
+      const body = Buffer.concat(await Array.fromAsync(request)).toString()
+      const headers = Object.fromEntries(
+        Object.entries(request.headers).filter(([name]) => name.startsWith('ce-') || name === 'content-type')
+      ) as Record<string, string>
+      const type = headers['ce-type'] ?? ''
+      heard(type, body)
+      const statuses = await Promise.all(reacts(type).map(fn => send(fn, headers, body)))
+      response.writeHead(statuses.includes(503) ? 503 : 202).end()
+    }).listen(0, '127.0.0.1')
+    t.teardown(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    await new Promise(resolve => server.once('listening', resolve))
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  }
+
   return {
     post,
+    relay,
     url: fn => urls.get(fn) ?? '',
     hypervisorChanged: (fn, name) =>
       post(
@@ -68,20 +90,10 @@ export async function run(
       ),
     tick: (speed, ...only) => Promise.all((only.length > 0 ? only : reacts(ping)).map(fn => post(fn, ping, { tick: speed }))),
     async watch() {
-      const relay = createServer(async (request, response) => {
-        const body = Buffer.concat(await Array.fromAsync(request)).toString()
-        const headers = Object.fromEntries(
-          Object.entries(request.headers).filter(([name]) => name.startsWith('ce-') || name === 'content-type')
-        ) as Record<string, string>
-        const statuses = await Promise.all(reacts(headers['ce-type'] ?? '').map(fn => send(fn, headers, body)))
-        response.writeHead(statuses.includes(503) ? 503 : 202).end()
-      }).listen(0, '127.0.0.1')
-      t.teardown(() => relay.close())
-      await new Promise(resolve => relay.once('listening', resolve))
       const agent = await startAgent(clusterAgent, {
         env: {
           KUBECONFIG: await asServiceAccount(t, api, 'cluster-agent.yaml', 'cluster-agent'),
-          K_SINK: `http://127.0.0.1:${(relay.address() as AddressInfo).port}`,
+          K_SINK: await relay(),
           PORT: '0',
           HOST: '127.0.0.1',
           LOG_LEVEL: 'fatal',
