@@ -60,12 +60,21 @@ export function readable(json: string): string {
     .join('  ')
 }
 
-/** Where the logs of everything in the process go: as they are for machines, or a readable line each. Ignored events and single calls are not worth a line to a person. */
-export function logLines(format: 'json' | 'text', write: (text: string) => void): DestinationStream {
+export const logFormats = ['brief', 'text', 'json'] as const
+export type LogFormat = (typeof logFormats)[number]
+
+/** What a person is not told: events that concern nobody and single calls; in brief also those that were simply handled. */
+const untold: Record<Exclude<LogFormat, 'json'>, RegExp> = {
+  brief: /"outcome":"(?:ignored|done)"|"msg":"asked OpenStack"/,
+  text: /"outcome":"ignored"|"msg":"asked OpenStack"/
+}
+
+/** Where the logs of everything in the process go: as they are for machines, or a readable line each. */
+export function logLines(format: LogFormat, write: (text: string) => void): DestinationStream {
   return {
     write(line) {
       if (format === 'json') write(line)
-      else if (!/"outcome":"ignored"|"msg":"asked OpenStack"/.test(line)) write(`${readable(line)}\n`)
+      else if (!untold[format].test(line)) write(`${readable(line)}\n`)
     }
   }
 }

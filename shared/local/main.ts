@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import closeWithGrace from 'close-with-grace'
-import { logLines } from './lines.ts'
+import { logFormats, logLines, type LogFormat } from './lines.ts'
 import type { SimulatedFleet } from './fleet/index.ts'
 import { defaultWishes, type FleetWishes } from './fleet/plan.ts'
 import type { LocalPlatform, PlatformOptions } from './platform.ts'
@@ -23,7 +23,7 @@ the agents as they are shipped. No root, no cluster.
   --port N             port of the embedded API (default: a free one)
   --functions a,b      only these functions
   --knative DIR        wiring in place of knative/
-  --log text|json      a readable line for each event (default), or the logs as they are in a cluster
+  --log brief|text|json  what functions did (default), a readable line for each event, or the logs as they are in a cluster
   --help               this text`
 
 const options = {
@@ -40,7 +40,7 @@ const options = {
   functions: { type: 'string' },
   knative: { type: 'string' },
   'os-cloud': { type: 'string' },
-  log: { type: 'string', default: 'text' },
+  log: { type: 'string', default: 'brief' },
   help: { type: 'boolean', default: false }
 } satisfies ParseArgsConfig['options']
 
@@ -60,6 +60,8 @@ function fail(err: unknown): never {
   process.stderr.write(`npm start: ${message}${advice[code] ? `: ${advice[code]}` : ''}\n`)
   process.exit(1)
 }
+
+const isFormat = (log: string): log is LogFormat => logFormats.some(format => format === log)
 
 const limits = { hosts: [1, 1000], zones: [1, 100], vms: [0, 200], seed: [0, 2 ** 32 - 1] } as const
 
@@ -96,7 +98,7 @@ function platformOptions({
   log,
   'os-cloud': osCloud
 }: ReturnType<typeof parse>): PlatformOptions {
-  if (log !== 'text' && log !== 'json') throw new Error(`--log is text or json, not ${log}`)
+  if (!isFormat(log)) throw new Error(`--log is ${logFormats.join(', ')}; not ${log}`)
   if (port !== undefined && !/^\d{1,5}$/.test(port)) throw new Error(`--port is a number, not ${port}`)
   return {
     logs: logLines(log, text => process.stdout.write(text)),

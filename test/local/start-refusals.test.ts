@@ -37,7 +37,7 @@ const { port } = taken.address() as { port: number }
 const spoken: Array<[name: string, args: string[], said: RegExp]> = [
   ['an unknown option', ['--nope'], /Unknown option '--nope'/],
   ['a port that is none', ['--port', 'high'], /--port is a number, not high/],
-  ['a log format that does not exist', ['--log', 'xml'], /--log is text or json, not xml/],
+  ['a log format that does not exist', ['--log', 'xml'], /--log is brief, text, json; not xml/],
   ['a port in use', ['--functions', 'hypervisor', '--port', String(port)], /EADDRINUSE.*choose another port with --port/]
 ]
 for (const [name, args, said] of spoken) {

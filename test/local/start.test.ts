@@ -11,7 +11,7 @@ t.setTimeout(120_000)
 const folder = mkdtempSync(join(tmpdir(), 'drover-start-'))
 t.teardown(() => rmSync(folder, { recursive: true }))
 t.test('the fleet: Nodes become Hypervisors, each event is a line, and Ctrl-C leaves nothing', async t => {
-  const drover = start(t, '--hosts', '6', '--zones', '2', '--functions', 'hypervisor,dead-letters')
+  const drover = start(t, '--hosts', '6', '--zones', '2', '--log', 'text', '--functions', 'hypervisor,dead-letters')
   const [, kubeconfig = ''] = await drover.says(/export KUBECONFIG=(\S+)/)
   t.equal(statSync(kubeconfig).mode & 0o777, 0o600)
   await drover.says(/fleet +6 hosts in 2 zones with 30 servers \(seed 1\)/)
@@ -31,7 +31,7 @@ t.test('the fleet: Nodes become Hypervisors, each event is a line, and Ctrl-C le
 
 t.test('--state keeps objects over kill -9, with the same kubeconfig', async t => {
   const state = join(folder, 'state')
-  const first = start(t, '--state', state, '--hosts', '6', '--zones', '2', '--functions', 'hypervisor')
+  const first = start(t, '--state', state, '--hosts', '6', '--zones', '2', '--log', 'text', '--functions', 'hypervisor')
   await first.says(/hypervisor +hypervisor\.changed node003-zone-b/)
   await first.end('SIGKILL')
   const second = start(t, '--state', state, '--empty', '--log', 'json', '--functions', 'hypervisor')
