@@ -1,0 +1,125 @@
+// A host whose network breaks: a real Open vSwitch with LACP against a second switch, the OVS agent, functions/ha under its own role on a real API
+// server that the cluster agent watches. Nova is the fake one.
+import t from 'tap'
+import { Event } from '../../../shared/kube/index.ts'
+import { Eviction } from '../../../shared/schema/eviction.ts'
+import { ovsNeeded } from '../../ovsdb-client/real.ts'
+import { eventually } from '../../servers/eventually.ts'
+import { asServiceAccount } from '../../servers/identity.ts'
+import { ownKubernetes } from '../../servers/kubernetes.ts'
+import { startOvsLab } from '../../servers/ovs.ts'
+import { condition, startOvsAgent, statusWhen } from '../../agents/ovs/lab.ts'
+import { patienceMs, stage } from './stage.ts'
+
+await ovsNeeded()
+t.setTimeout(900_000)
+const host = 'n1'
+const up = `
+for n in n1 tor; do ip netns add $n; ip -n $n link set lo up; done
+for i in 0 1; do
+  ip link add m$i netns n1 type veth peer name t1$i netns tor
+  ip -n n1 link set m$i up; ip -n tor link set t1$i up
+done
+node.sh n1 n1; node.sh tor tor
+ovs-vsctl --db=unix:$DIR/n1/db.sock -- add-br br-int -- set bridge br-int datapath_type=netdev fail-mode=secure \
+  -- add-br br-provider -- set bridge br-provider datapath_type=netdev \
+  -- add-bond br-provider bond0 m0 m1 -- set port bond0 bond_mode=balance-tcp lacp=active other_config:lacp-time=fast
+ovs-vsctl --db=unix:$DIR/tor/db.sock -- add-br br0 -- set bridge br0 datapath_type=netdev \
+  -- add-bond br0 b1 t10 t11 -- set port b1 bond_mode=balance-tcp lacp=active other_config:lacp-time=fast
+`
+const api = await ownKubernetes(t)
+// bond1 is of migration and not in this switch: it works
+const policy = 'host: { enableSeconds: 1 }\nnetwork: { bridgeSeconds: 2, migrationBonds: [bond1] }\n'
+const { fake, admin, running, ha, look, service, nova } = await stage(t, api, host, policy)
+await running.watch()
+const lab = await startOvsLab(t, up)
+await startOvsAgent(t, {
+  dir: lab.dir,
+  node: host,
+  kubeconfig: await asServiceAccount(t, api, 'ovs-agent.yaml', 'ovs-agent'),
+  namespace: 'ovn-system',
+  sink: await running.relay(),
+  env: { EXPECTED_BRIDGES: 'br-int,br-provider' },
+  timings: { flapWindowMs: 1000 } // the tests break the same links again and again
+})
+
+/** What the host's signals are, once they are just these. */
+const signals = (...wanted: string[]) =>
+  eventually(
+    `the signals ${wanted.join()}`,
+    async () => {
+      const { signals = [] } = await ha()
+      return [...new Set(signals.map(({ kind }) => kind))].join() === wanted.join() ? signals : undefined
+    },
+    patienceMs
+  )
+const updates = (): number => fake.requests.filter(({ method, path }) => method === 'PUT' && path.includes('os-services')).length
+const set = (state: 'up' | 'down', ...cables: string[]): void =>
+  void lab.run(cables.map(cable => `ip -n tor link set ${cable} ${state}`).join('; '))
+
+await statusWhen(
+  admin,
+  'ovn-system',
+  host,
+  'a healthy node',
+  status => condition(status, 'Ready') === 'True/AllHealthy' && status.issueCount === 0
+)
+await signals()
+await service('enabled') // before LACP was settled there may have been no bond
+
+t.test('AG-14, HA §2: one member of the bond is pulled: a warning, and nothing else', async t => {
+  const before = updates()
+  set('down', 't10')
+  t.match(await signals('NetworkDegraded'), [{ object: /^bond0/, effect: 'alert' }])
+  await eventually('an Event of the host', async () => {
+    const { items } = await admin.list(Event, { namespace: 'default' })
+    return items.some(({ reason, regarding }) => reason === 'NetworkDegraded' && regarding?.name === host)
+  })
+  t.equal((await ha()).state, 'Degraded')
+  t.equal(fake.host(host).status, 'enabled')
+  t.equal(updates(), before, 'Nova was asked for nothing')
+  t.same((await admin.list(Eviction)).items, [], 'no drain')
+})
+
+t.test('HA §2: both are pulled: no new servers at once, and a drain; healed: both are taken back', async t => {
+  set('down', 't11')
+  t.match(await service('disabled'), { disabledReason: 'drover: ha: BondLost bond0 (drover-ha)' })
+  const found = (await ha()).signals?.find(({ kind }) => kind === 'BondLost')
+  t.match(found, { object: 'bond0', effect: 'drain' })
+  const drain = await eventually('a drain', async () => (await admin.list(Eviction)).items[0], patienceMs)
+  t.match(drain, { spec: { hypervisor: host, reason: 'ha: BondLost bond0' } }, 'the migration network works')
+  set('up', 't10', 't11')
+  t.match(await service('enabled'), { disabledReason: null })
+  t.same((await admin.list(Eviction)).items, [], 'the drain is called off')
+  await signals()
+})
+
+t.test('HV-32: what somebody else disabled is not touched, whatever breaks and heals', async t => {
+  const reason = 'new disks, jane'
+  const { serviceId } = fake.host(host)
+  await nova('PUT', `/os-services/${serviceId}`, { status: 'disabled', disabled_reason: reason })
+  const before = updates()
+  set('down', 't10', 't11')
+  await eventually('the signal', async () => (await ha()).signals?.some(({ kind }) => kind === 'BondLost'), patienceMs)
+  set('up', 't10', 't11')
+  await signals()
+  t.equal(await look(), 204)
+  t.match(fake.host(host), { status: 'disabled', disabledReason: reason })
+  t.equal(updates(), before)
+  await nova('PUT', `/os-services/${serviceId}`, { status: 'enabled' })
+  await eventually('no drain', async () => (await admin.list(Eviction)).items.length === 0, patienceMs)
+})
+
+t.test(
+  'HA §2: the switch daemon is killed: no new servers after the time of the policy, no drain; enabled when it is back',
+  async t => {
+    const began = Date.now()
+    lab.run('kill -KILL $(cat $DIR/n1/ovs-vswitchd.pid)')
+    t.match(await service('disabled'), { disabledReason: /^drover: ha: VswitchdLost .*\(drover-ha\)$/ })
+    t.ok(Date.now() - began >= 2000, 'not before its time')
+    t.same((await admin.list(Eviction)).items, [])
+    lab.run('node.sh n1 n1')
+    await service('enabled')
+    await signals()
+  }
+)
