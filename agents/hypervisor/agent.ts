@@ -99,6 +99,10 @@ export const hypervisorAgent: Agent<typeof config> = {
       log,
       ...(config.kubeconfig !== undefined && { kubeconfig: config.kubeconfig })
     })
+    if (signal.aborted) {
+      kube.close()
+      return kept.closed // stopped while it started: nothing that follows would hear of it
+    }
     signal.addEventListener('abort', () => kube.close(), { once: true })
     const hostPart = followHost(wiring)
     const object = followObject(wiring, kube, hostPart)
