@@ -9,30 +9,18 @@ import { asServiceAccount } from '../../servers/identity.ts'
 import { ownKubernetes } from '../../servers/kubernetes.ts'
 import { startOvsLab } from '../../servers/ovs.ts'
 import { condition, startOvsAgent, statusWhen } from '../../agents/ovs/lab.ts'
+import { bondAgainstSwitch } from './cables.ts'
 import { patienceMs, stage } from './stage.ts'
 
 await ovsNeeded()
 t.setTimeout(900_000)
 const host = 'n1'
-const up = `
-for n in n1 tor; do ip netns add $n; ip -n $n link set lo up; done
-for i in 0 1; do
-  ip link add m$i netns n1 type veth peer name t1$i netns tor
-  ip -n n1 link set m$i up; ip -n tor link set t1$i up
-done
-node.sh n1 n1; node.sh tor tor
-ovs-vsctl --db=unix:$DIR/n1/db.sock -- add-br br-int -- set bridge br-int datapath_type=netdev fail-mode=secure \
-  -- add-br br-provider -- set bridge br-provider datapath_type=netdev \
-  -- add-bond br-provider bond0 m0 m1 -- set port bond0 bond_mode=balance-tcp lacp=active other_config:lacp-time=fast
-ovs-vsctl --db=unix:$DIR/tor/db.sock -- add-br br0 -- set bridge br0 datapath_type=netdev \
-  -- add-bond br0 b1 t10 t11 -- set port b1 bond_mode=balance-tcp lacp=active other_config:lacp-time=fast
-`
 const api = await ownKubernetes(t)
 // bond1 is of migration and not in this switch: it works
 const policy = 'host: { enableSeconds: 1 }\nnetwork: { bridgeSeconds: 2, migrationBonds: [bond1] }\n'
 const { fake, admin, running, ha, look, service, nova } = await stage(t, api, host, policy)
 await running.watch()
-const lab = await startOvsLab(t, up)
+const lab = await startOvsLab(t, bondAgainstSwitch)
 await startOvsAgent(t, {
   dir: lab.dir,
   node: host,

@@ -34,7 +34,8 @@ export interface Stage {
   restarted: () => string[]
 }
 
-const environmentOf = ({ authUrl, account: { user, password } }: FakeOpenStack): Record<string, string> => ({
+/** What a function is told of this OpenStack. */
+export const novaEnv = ({ authUrl, account: { user, password } }: FakeOpenStack): Record<string, string> => ({
   OS_AUTH_URL: authUrl,
   OS_USERNAME: user,
   OS_PASSWORD: password,
@@ -63,7 +64,7 @@ export async function stage(
   const file = join(folder, 'policy.yaml')
   await writeFile(file, policy)
   const told = await broker(t)
-  const base = { ...environmentOf(fake), LISTING_AGE: '0s', K_SINK: told.url }
+  const base = { ...novaEnv(fake), LISTING_AGE: '0s', K_SINK: told.url }
   const running = await run(t, api, [handler], { ...base, POLICY_FILE: file, ...env })
   const admin = await connect({ manager: 'drover-onboarding', kubeconfig: api.kubeconfig })
   t.teardown(() => admin.close())
