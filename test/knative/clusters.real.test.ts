@@ -65,11 +65,12 @@ async function front(to: () => string): Promise<string> {
     const headers = Object.entries(incoming.headers).flatMap(([name, value]) =>
       /^(?:ce-|content-type)/.test(name) ? [[name, String(value)]] : []
     )
-    const { status } = await fetch(to(), {
+    const answer = await fetch(to(), {
       method: 'POST',
       headers: Object.fromEntries(headers),
       body: new Uint8Array(await buffer(incoming))
-    })
+    }).catch(() => undefined) // nobody there: a broker says so, too
+    const status = answer?.status ?? 503
     response.writeHead(status < 300 ? 202 : status).end()
   })
   server.listen(0, '127.0.0.1')

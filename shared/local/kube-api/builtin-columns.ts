@@ -198,6 +198,11 @@ export const builtinColumns: Record<string, Column[]> = {
     count('Allowed Disruptions', '.status.disruptionsAllowed'),
     ageColumn
   ],
+  NetworkPolicy: [
+    nameColumn,
+    column('Pod-Selector', object => pairs(at(object, 'spec', 'podSelector', 'matchLabels'))),
+    ageColumn
+  ],
   Role: [nameColumn, created],
   ClusterRole: [nameColumn, created],
   RoleBinding: binding,

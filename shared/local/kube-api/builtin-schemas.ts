@@ -82,6 +82,7 @@ export const builtinFields: Record<string, Record<string, Schema>> = {
   ReplicaSet: { spec: workload, status: struct({ conditions }) },
   StatefulSet: { spec: workload, status: struct({ conditions }) },
   PodDisruptionBudget: { spec: struct({ selector: atomicMap }), status: struct({ conditions, disruptedPods: strings }) },
+  NetworkPolicy: { spec: struct({ podSelector: atomicMap }) },
   StorageClass: { parameters: strings },
   CustomResourceDefinition: { status: struct({ conditions }) },
   ValidatingWebhookConfiguration: { webhooks: listMap('name', struct({ matchConditions: listMap('name') })) },

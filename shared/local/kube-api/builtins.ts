@@ -77,6 +77,7 @@ const rows: Row[] = [
     status: true,
     generation: true
   },
+  { api: 'networking.k8s.io/v1', kind: 'NetworkPolicy', plural: 'networkpolicies', short: ['netpol'], generation: true },
   { api: 'rbac.authorization.k8s.io/v1', kind: 'Role', plural: 'roles' },
   { api: 'rbac.authorization.k8s.io/v1', kind: 'RoleBinding', plural: 'rolebindings' },
   { api: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', plural: 'clusterroles', cluster: true },

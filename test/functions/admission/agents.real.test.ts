@@ -82,7 +82,7 @@ t.test('HV-14: an agent writes the status of its own host, and its own fields of
   const unbound = await request<{ status: { token: string } }>(
     api,
     'POST',
-    '/api/v1/namespaces/drover/serviceaccounts/hypervisor-agent/token',
+    '/api/v1/namespaces/drover-agents/serviceaccounts/hypervisor-agent/token',
     { spec: {} }
   )
   const bare = { authorization: `Bearer ${unbound.body.status.token}` }

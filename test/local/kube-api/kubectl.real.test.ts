@@ -167,7 +167,7 @@ const steps: Record<string, Step[]> = {
   ],
   'the whole of knative/': [
     ['apply -f -', /created/, file('KNATIVE')],
-    ['apply -f -', /monsoon3 created/, file('{ apiVersion: v1, kind: Namespace, metadata: { name: monsoon3 } }')], // of the agents
+    ['apply -k knative/namespaces', /monsoon3 created/],
     ['apply -k knative', /serviceaccount\/hypervisor created/],
     ['apply -k knative', /serviceaccount\/hypervisor unchanged/],
     ['get triggers -n drover', /hypervisor-node-changed/],
