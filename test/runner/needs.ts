@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
+const typeImport = /^import type\b[^']*'[^']+'/gm // gone before the file runs
 const localImport = /(?:from|import)\s*\(?\s*'(\.[^']+\.ts)'/g
 
 /**
@@ -14,7 +15,8 @@ export async function serversOf(file: string, servers: string): Promise<string[]
     if (seen.has(path)) return
     seen.add(path)
     const text = await readFile(path, 'utf8').catch(() => '') // a name in a sample of code, not an import
-    for (const [, target] of text.matchAll(localImport)) await follow(join(dirname(path), target as string))
+    for (const [, target] of text.replaceAll(typeImport, '').matchAll(localImport))
+      await follow(join(dirname(path), target as string))
     if (dirname(path) === servers && /^export\b.*\bprepare\b/m.test(text)) found.push(basename(path, '.ts'))
   }
   await follow(file)

@@ -21,7 +21,8 @@ t.test('the servers of a file: its own imports, its helpers’ and what those se
     'machine/a.real.test.ts':
       "import t, { type Test } from 'tap'\nimport { real } from './real.ts'\nimport { request } from '../servers/request.ts'",
     'machine/b.real.test.ts': "const { kubernetes } = await import('../servers/kubernetes.ts')",
-    'machine/c.test.ts': "import { decide } from '../../functions/machine/decide.ts'"
+    'machine/c.test.ts':
+      "import { decide } from '../../functions/machine/decide.ts'\nimport type { Api } from '../servers/kubernetes.ts'"
   }
   const folder = t.testdir()
   for (const [name, text] of Object.entries(files)) {
