@@ -1,5 +1,4 @@
 // The whole platform with a small fleet, in this process and in virtual time.
-import type { Test } from 'tap'
 import { connect, type Kube } from '../../../shared/kube/index.ts'
 import type { Fleet } from '../../../shared/local/fleet/fleet.ts'
 import type { Door } from '../../../shared/local/fleet/door.ts'
@@ -18,23 +17,25 @@ export interface Lab {
   readiness(host: string): Promise<{ reason: string; message: string } | undefined>
   /** Types of events that were handled, with their subjects. */
   handled(): string[]
+  /** To be called within the last test: the runner, too, needs real timers to come to its end. */
+  close(): Promise<void>
 }
 
 const small: FleetWishes = { hosts: 4, zones: 2, vms: 2, seed: 7 }
 const patienceMs = 300_000
 
-export async function startLab(t: Test, wishes: Partial<FleetWishes> = {}): Promise<Lab> {
+export async function startLab(wishes: Partial<FleetWishes> = {}): Promise<Lab> {
   const time = startVirtualTime()
   const lines: string[] = []
   const platform = await time.during(
     startPlatform({ fleet: { ...small, ...wishes }, logs: { write: line => void lines.push(line) } })
   )
   const kube = await connect({ manager: 'operator', kubeconfig: platform.kubeconfig })
-  t.teardown(async () => {
+  const close = async (): Promise<void> => {
     kube.close()
-    time.end() // what closes waits for real seconds
-    await platform.close()
-  })
+    await time.during(platform.close())
+    time.end()
+  }
   const started = await time.during(platform.fleet ?? Promise.reject(new Error('the platform has no fleet')))
   const { fleet, door } = started
   const readiness = async (host: string) =>
@@ -44,7 +45,7 @@ export async function startLab(t: Test, wishes: Partial<FleetWishes> = {}): Prom
     return all.every(ready => ready?.reason === 'Ready')
   }
   await time.until('every host in service', inService, patienceMs)
-  return { time, fleet, door, kube, lines, readiness, handled: () => lines.flatMap(handledIn) }
+  return { time, fleet, door, kube, lines, readiness, handled: () => lines.flatMap(handledIn), close }
 }
 
 function handledIn(line: string): string[] {

@@ -1,15 +1,13 @@
 // Time that passes as fast as the work in it is done: the timers and the date of the whole process, moved by hand. Everything that runs
 // here, agents and functions and broker alike, waits by them; only sockets are real.
-import { syncBuiltinESMExports } from 'node:module'
 import { performance } from 'node:perf_hooks'
-import { mock } from 'node:test'
+import { installTimers, realTimeout } from './virtual-timers.ts'
 
-const realTimeout = globalThis.setTimeout
 const pause = (ms: number): Promise<void> => new Promise(resolve => realTimeout(resolve, ms))
 
 export interface VirtualTime {
   /** Lets so much time pass, in steps; after each the work that it began is waited for. */
-  advance(ms: number): Promise<void>
+  advance(ms: number, stepMs?: number): Promise<void>
   /** Lets time pass until the condition holds. */
   until<T>(what: string, condition: () => Promise<T | undefined | false>, patienceMs: number): Promise<T>
   /** Lets time pass until the promise is settled. */
@@ -18,34 +16,34 @@ export interface VirtualTime {
 }
 
 export function startVirtualTime({ stepMs = 500 } = {}): VirtualTime {
-  mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'], now: Date.now() })
-  syncBuiltinESMExports() // named imports of node:timers/promises, too
-  async function advance(ms: number): Promise<void> {
-    for (let left = ms; left > 0; left -= stepMs) {
-      mock.timers.tick(Math.min(stepMs, left))
+  const timers = installTimers(Date.now())
+  async function advance(ms: number, step = stepMs): Promise<void> {
+    for (let left = ms; left > 0; left -= step) {
+      timers.tick(Math.min(step, left))
       await settled()
     }
   }
+  /** What is waited for may itself wait for a timer: time passes meanwhile, once it has had a moment to be done at once. */
+  async function during<T>(promise: Promise<T>): Promise<T> {
+    const state = { open: true }
+    const close = (): void => void (state.open = false)
+    promise.then(close, close)
+    await settled()
+    while (state.open) await advance(stepMs)
+    return promise
+  }
   return {
     advance,
+    during,
     async until(what, condition, patienceMs) {
-      for (let left = patienceMs; ; left -= stepMs) {
-        const found = await condition()
+      for (const end = Date.now() + patienceMs; ; await advance(stepMs)) {
+        const found = await during(condition())
         if (found) return found
-        if (left <= 0) throw new Error(`not within ${patienceMs / 1000} s of virtual time: ${what}`)
-        await advance(stepMs)
+        if (Date.now() >= end) throw new Error(`not within ${patienceMs / 1000} s of virtual time: ${what}`)
       }
     },
-    async during(promise) {
-      let open = true
-      const close = (): void => void (open = false)
-      promise.then(close, close)
-      while (open) await advance(stepMs)
-      return promise
-    },
     end() {
-      mock.timers.reset()
-      syncBuiltinESMExports()
+      timers.restore()
     }
   }
 }
