@@ -84,6 +84,15 @@ for (const [name, script, credentials, message] of refused) {
   })
 }
 
+t.test('a password is not sent in clear text over tcp, whatever the server offers', async t => {
+  const { tcpUri, peers } = await fakeServer(t, { ...wants(1), ...offers('PLAIN'), 68: turn(true, null) })
+  await t.rejects(connect(await tcpUri(), { credentials }), { code: 'auth', retryable: false, message: /PLAIN.*use TLS/ })
+  t.notOk(
+    peers[0]?.received.some(({ procedure }) => procedure === 68),
+    'nothing of it was sent'
+  )
+})
+
 t.test('data that says it is absent', async t => {
   const { uri } = await fakeServer(t, {
     ...wants(1),

@@ -1,7 +1,7 @@
 // A libvirtd by script, for what a healthy one never does. What the script leaves out is answered politely.
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type Socket } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
@@ -71,10 +71,13 @@ const polite: Script = {
 }
 
 /** A mute number (`() => {}`) is a call that never gets an answer. */
-export async function fakeServer(t: Test, script: Script = {}): Promise<{ uri: string; peers: Peer[] }> {
+export async function fakeServer(
+  t: Test,
+  script: Script = {}
+): Promise<{ uri: string; tcpUri: () => Promise<string>; peers: Peer[] }> {
   const dir = await mkdtemp(join(tmpdir(), 'd-'))
   const peers: Peer[] = []
-  const server = createServer(socket => {
+  const serve = (socket: Socket): void => {
     const peer = new Peer(socket)
     peers.push(peer)
     const framer = new Framer(frame => {
@@ -87,14 +90,20 @@ export async function fakeServer(t: Test, script: Script = {}): Promise<{ uri: s
     })
     socket.on('data', chunk => framer.push(chunk))
     socket.on('error', () => {}) // the client may leave in any way it likes
-  })
+  }
+  const servers = [createServer(serve), createServer(serve)] as const
+  const [local, remote] = servers
   const path = join(dir, 's')
-  server.listen(path)
-  await once(server, 'listening')
+  local.listen(path)
+  await once(local, 'listening')
   t.teardown(async () => {
     for (const { socket } of peers) socket.destroy()
-    server.close()
+    for (const server of servers) server.close()
     await rm(dir, { recursive: true })
   })
-  return { uri: `test+unix:///default?socket=${path}`, peers }
+  const tcpUri = async () => {
+    await once(remote.listen(0, '127.0.0.1'), 'listening')
+    return `test+tcp://127.0.0.1:${(remote.address() as AddressInfo).port}/default`
+  }
+  return { uri: `test+unix:///default?socket=${path}`, tcpUri, peers }
 }

@@ -43,6 +43,7 @@ t.test('every kind by default; those named otherwise, of one domain if asked', a
     { event: 1, of: 'g' },
     { event: 3, of: 'g' }
   ])
+  await t.rejects(virt.subscribe([]), { code: 'argument' }, 'of nothing nothing would come, not even the end')
 })
 
 t.test('an event may come before the reply that tells its callback id', async t => {

@@ -11,10 +11,17 @@ export type Call = <Args, Result>(procedure: Procedure<Args, Result>, args: Args
 const mechanisms: readonly Mechanism[] = [scramSha256, plain] // the better one first
 const wants = new Map<number, string>(Object.entries(AUTH).map(([name, number]) => [number, name]))
 
-export async function authenticate(call: Call, credentials: Credentials | undefined): Promise<void> {
+export interface AuthOptions {
+  readonly credentials: Credentials | undefined
+  /** Nobody on the way can read along: TLS, or a socket of this machine. */
+  readonly confidential: boolean
+}
+
+export async function authenticate(call: Call, options: AuthOptions): Promise<void> {
+  const { credentials } = options
   const types = await call(authList, undefined)
   if (types.includes(AUTH.none)) return
-  if (types.includes(AUTH.sasl) && (credentials || !types.includes(AUTH.polkit))) return await sasl(call, credentials)
+  if (types.includes(AUTH.sasl) && (credentials || !types.includes(AUTH.polkit))) return await sasl(call, options)
   if (types.includes(AUTH.polkit)) return await polkit(call)
   throw new LibvirtError(
     'auth',
@@ -27,7 +34,7 @@ async function polkit(call: Call): Promise<void> {
   if (!(await call(authPolkit, undefined))) throw new LibvirtError('auth', 'polkit did not let us in')
 }
 
-async function sasl(call: Call, credentials: Credentials | undefined): Promise<void> {
+async function sasl(call: Call, { credentials, confidential }: AuthOptions): Promise<void> {
   const offered = (await call(authSaslInit, undefined)).split(',').map(name => name.trim())
   if (!credentials) throw new LibvirtError('auth', `the server wants a user name and password (SASL: ${offered.join(', ')})`)
   const mechanism = mechanisms.find(({ name }) => offered.includes(name))
@@ -35,6 +42,9 @@ async function sasl(call: Call, credentials: Credentials | undefined): Promise<v
     const known = mechanisms.map(({ name }) => name).join(' and ')
     throw new LibvirtError('auth', `the server wants SASL ${offered.join(' or ')}; ${known} are known here`)
   }
+  // whoever can write on the way could also have struck the better mechanisms from the list
+  if (mechanism === plain && !confidential)
+    throw new LibvirtError('auth', 'the server wants SASL PLAIN, which would show the password to everybody on the way: use TLS')
   const exchange = mechanism.start(credentials)
   let turn = await call(authSaslStart, { mechanism: mechanism.name, data: exchange.first })
   // a server may say "complete" together with its last message: it must be read all the same

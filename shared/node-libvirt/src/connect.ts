@@ -58,7 +58,9 @@ export async function connect(uri: string, options: ConnectOptions = {}): Promis
     connection = opened
     void opened.closed.then(reason => subscriptions.end(reason))
 
-    await authenticate((procedure, args) => opened.call(procedure, args, { signal }), options.credentials)
+    const confidential = target.transport !== 'tcp'
+    const { credentials } = options
+    await authenticate((procedure, args) => opened.call(procedure, args, { signal }), { credentials, confidential })
     // before the open, as virsh does: asking is what turns keepalive on in the server
     const known = await opened.call(connectSupportsFeature, { feature: FEATURE.keepalive }, { signal })
     if (keepalive && known) opened.keepAlive(keepalive)

@@ -43,6 +43,7 @@ export class Subscriptions {
 
   async subscribe<Kind extends EventKind>(kinds: readonly Kind[], options: SubscribeOptions = {}): Promise<Subscription<Kind>> {
     const { domain, capacity = DEFAULT_CAPACITY, ...callOptions } = options
+    if (kinds.length === 0) throw new LibvirtError('argument', 'no kind of event is named: nothing would ever come')
     const ids: number[] = []
     const leave = async () => {
       for (const id of ids) this.#queues.delete(id)
