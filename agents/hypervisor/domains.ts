@@ -1,7 +1,7 @@
 // The domains of the host, as far as facts have told. Pure: a fact and the time in, the new state and what nobody had told out.
 import type { DomainEvent } from 'node-libvirt'
 import type { DomainFigures } from './figures/domain.ts'
-import type { DomainRead, Fact } from './libvirt/fact.ts'
+import { unreadable, type DomainRead, type Fact } from './libvirt/fact.ts'
 
 export interface Instance {
   id: string
@@ -9,6 +9,8 @@ export interface Instance {
   active: boolean
   state: string
   since: string
+  /** It was so already when this process first looked: `since` is only the time of the look. */
+  already?: true
   figures?: DomainFigures
   /** Who began its end, guest or host; told with the end. */
   shutdown?: string
@@ -51,8 +53,8 @@ const stateAfter: Readonly<Record<string, string>> = {
 export function step(known: Domains | undefined, fact: Fact, at: string): Step {
   const domains = known ?? new Map()
   if (fact.kind === 'snapshot') {
-    const taken = takeSnapshot(domains, fact.domains, fact.except ?? new Set(), at)
-    return known === undefined ? { ...taken, found: [] } : taken
+    if (known === undefined) return { ...takeSnapshot(domains, fact.domains, new Set(), at, true), found: [] }
+    return takeSnapshot(domains, fact.domains, fact.except ?? new Set(), at)
   }
   if (fact.kind === 'domain') return takeRead(domains, fact.id, fact.read, at)
   if (fact.kind === 'event') return takeEvent(domains, fact.event, at)
@@ -61,22 +63,39 @@ export function step(known: Domains | undefined, fact: Fact, at: string): Step {
 
 const same = (domains: Domains): Step => ({ domains, found: [], changed: [], gone: [] })
 
-const instanceOf = (read: DomainRead, before: Instance | undefined, at: string): Instance => {
+/** A read that failed changes nothing of what is known (NA-9). */
+const instanceOf = (read: DomainRead, before: Instance | undefined, at: string, first = false): Instance => {
   const { id, name, state, figures = before?.figures } = read
-  const since = before?.state === state ? before.since : at
-  return { id, name, active: isActive(state), state, since, ...(figures && { figures }) }
+  if (state === unreadable && before) return before
+  const stays = before?.state === state
+  const already = stays ? before.already === true : first
+  return {
+    id,
+    name,
+    active: isActive(state),
+    state,
+    since: stays ? before.since : at,
+    ...(already && { already }),
+    ...(figures && { figures })
+  }
 }
 
 const differs = (before: Instance | undefined, { name, state }: Instance): boolean =>
   before?.name !== name || before.state !== state
 
-function takeSnapshot(domains: Domains, reads: readonly DomainRead[], except: ReadonlySet<string>, at: string): Step {
+function takeSnapshot(
+  domains: Domains,
+  reads: readonly DomainRead[],
+  except: ReadonlySet<string>,
+  at: string,
+  first = false
+): Step {
   const next = new Map<string, Instance>()
   const found: Found[] = []
   const changed: Instance[] = []
   for (const read of reads) {
     const before = domains.get(read.id)
-    const after = except.has(read.id) && before ? before : instanceOf(read, before, at)
+    const after = except.has(read.id) && before ? before : instanceOf(read, before, at, first)
     next.set(read.id, after)
     if (!differs(before, after)) continue
     changed.push(after)

@@ -15,6 +15,9 @@ export interface Link {
   failed: boolean
 }
 
+/** The state of a domain whose state could not be read. */
+export const unreadable = 'unknown'
+
 export interface DomainRead {
   id: string
   name: string
@@ -30,6 +33,8 @@ export type MoveResult = 'success' | 'failed' | 'cancelled'
 
 export type Fact =
   | { kind: 'connected'; epoch: number; link: Link }
+  /** The host, read again. */
+  | { kind: 'link'; epoch: number; link: Link }
   | { kind: 'unreachable'; reason: 'ConnectFailed' | 'LibVirtServiceNotRunning' | 'ProcessFailed'; message: string }
   | { kind: 'lost'; epoch: number; message: string }
   /** Complete. Of those in `except` an event came while it was made: what follows the event counts. */

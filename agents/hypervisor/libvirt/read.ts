@@ -3,7 +3,7 @@ import { isConnectionLost, LibvirtError, procedures, type Domain, type Libvirt }
 import { domainCapabilities } from '../figures/domain-capabilities.ts'
 import { domainFigures } from '../figures/domain.ts'
 import { hostFigures, singleCell, type HostFigures } from '../figures/host.ts'
-import type { DomainRead, Link } from './fact.ts'
+import { unreadable, type DomainRead, type Link } from './fact.ts'
 
 /** Undefined when it fails; a lost connection is another matter. */
 async function tried<T>(read: () => Promise<T>, failed: (err: Error) => void): Promise<T | undefined> {
@@ -64,6 +64,6 @@ export async function readDomain(virt: Libvirt, domain: Domain, log: (err: Error
     if (gone(err)) return undefined
     if (isConnectionLost(err) || !(err instanceof LibvirtError)) throw err
     log(err)
-    return { id: domain.uuid, name: domain.name, state: 'unknown', reason: err.code }
+    return { id: domain.uuid, name: domain.name, state: unreadable, reason: err.code }
   }
 }

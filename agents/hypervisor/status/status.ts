@@ -3,6 +3,7 @@
 import { conditionSet } from '../../../shared/kube/conditions.ts'
 import { agentFacts, isAgentCondition, isUnitCondition } from '../../../shared/schema/hypervisor-agent-fields.ts'
 import type { Hypervisor } from '../../../shared/schema/hypervisor.ts'
+import type { Domains } from '../domains.ts'
 import type { Known } from '../known.ts'
 import { amounts, unplaced } from './amounts.ts'
 import { ownHistory } from './history.ts'
@@ -17,9 +18,9 @@ export function statusOf(known: Known, live: Hypervisor, now: Date): Partial<Sta
     ...kept,
     numInstances: before.numInstances ?? 0,
     ...linkFields(known),
-    ...(known.domains && instances(known)),
+    ...(known.domains && instances(known.domains, before.instances)),
     ...(known.link?.host && amounts(known, live.spec?.overcommit ?? {})),
-    ...(known.os && { operatingSystem: known.os }),
+    ...(known.os && { operatingSystem: { ...hardwareOf(before), ...known.os } }),
     ...(known.update && { updateStatus: known.update.status }),
     agent: agentFields(known),
     conditions: conditions(known, live, now),
@@ -27,14 +28,32 @@ export function statusOf(known: Known, live: Hypervisor, now: Date): Partial<Sta
   }
 }
 
+const ofHardware = [
+  'hardwareVendor',
+  'hardwareModel',
+  'hardwareSerial',
+  'firmwareVersion',
+  'firmwareVendor',
+  'firmwareDate'
+] as const
+
+/** While the bus is away hostnamed cannot say it; the machine is the same. */
+const hardwareOf = ({ operatingSystem: os = {} }: Partial<Status>) =>
+  Object.fromEntries(ofHardware.flatMap(name => (os[name] === undefined ? [] : [[name, os[name]]])))
+
 const linkFields = ({ link }: Known) => ({
   ...(link?.libvirtVersion && { libVirtVersion: link.libvirtVersion }),
   ...(link?.hypervisorVersion && { hypervisorVersion: link.hypervisorVersion }),
   ...(link?.domainCapabilities && { domainCapabilities: link.domainCapabilities })
 })
 
-function instances({ domains = new Map() }: Known) {
-  const list = [...domains.values()].map(({ id, name, active, state, since }) => ({ id, name, active, state, since }))
+/** Since when a domain is what it is outlives this process in the object: else every restart would make old stops new ones. */
+function instances(domains: Domains, told: Status['instances'] = []) {
+  const before = new Map(told.map(instance => [instance.id, instance]))
+  const list = [...domains.values()].map(({ id, name, active, state, since, already }) => {
+    const was = already ? before.get(id) : undefined
+    return { id, name, active, state, since: (was?.state === state && was.since) || since }
+  })
   return { instances: list, numInstances: list.length }
 }
 

@@ -90,6 +90,19 @@ t.test('who began a stop is told with it', async t => {
   ])
 })
 
+t.test('NA-9: a domain that cannot be read is what it was before', async t => {
+  const { states, told } = play([
+    snapshot(read('x', 'off', 'shutdown')),
+    snapshot(read('x', 'unknown', 'timeout'), read('new', 'unknown', 'timeout')),
+    { kind: 'domain', epoch: 7, id: 'x', read: read('x', 'unknown', 'timeout') }
+  ])
+  t.same(states, ['new unknown', 'x off'])
+  t.same(told.slice(1), [
+    ['domain.changed', 'unknown/timeout'],
+    ['instances.reported', ['new unknown', 'x off']]
+  ])
+})
+
 t.test('the time of a state moves with the state', async t => {
   const later = '2026-11-16T13:00:00.000Z'
   const first = step(undefined, snapshot(read('x')), at).domains

@@ -153,6 +153,8 @@ t.test('NA-14: the broker is away, the agent is restarted: nothing lost, nothing
     const text = await Promise.all((await readdir(spooled)).map(file => readFile(join(spooled, file), 'utf8')))
     return text.join('').includes('spooled-3')
   })
+  const offSince = async () => (await status())?.instances?.find(({ id }) => id === persistent.uuid)?.since
+  const before = await offSince()
   await first.close()
   const second = await agent(whole, env)
   sink.state.away = false
@@ -167,6 +169,10 @@ t.test('NA-14: the broker is away, the agent is restarted: nothing lost, nothing
     []
   )
   for (const guest of guests) await again.call(procedures.domainDestroy, { domain: guest })
+  await eventually('a status of the new process', async () =>
+    (await status())?.instances?.every(({ name: one }) => !one.startsWith('spooled'))
+  )
+  t.equal(await offSince(), before, 'what was off before is not off since the restart')
   await again.close()
 })
 
