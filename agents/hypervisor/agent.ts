@@ -6,12 +6,13 @@ import { agentManager } from '../../shared/schema/hypervisor-agent-fields.ts'
 import type { Agent, AgentPlatform } from '../../shared/runtime/agent.ts'
 import { emitter } from '../../shared/runtime/emitter.ts'
 import { spool } from '../../shared/runtime/spool.ts'
-import { followChosen, type Chosen } from './chosen.ts'
+import { followChosen, isChosen, type Chosen } from './chosen.ts'
 import { config, type Config } from './config.ts'
 import { step } from './domains.ts'
 import { followHost } from './host/follow.ts'
 import { readBootId, readUptime } from './host/os.ts'
 import { activeDomains, type Known } from './known.ts'
+import { learn } from './learn.ts'
 import type { Fact } from './libvirt/fact.ts'
 import { watch } from './libvirt/watch.ts'
 import { agentMetrics, type AgentMetrics } from './metrics.ts'
@@ -181,7 +182,7 @@ async function followLibvirt(
     const taken = step(known.domains, fact, at)
     if (known.domains !== undefined || fact.kind === 'snapshot') known.domains = taken.domains
     learn(known, fact, counts)
-    const silent = fact.kind === 'event' && !chosen.has(fact.event.kind)
+    const silent = !isChosen(chosen, fact)
     for (const message of toEvents(fact, taken, { ...contextOf(wiring), at })) {
       if (silent && message.server !== undefined) continue // the report of instances is no event of libvirt's
       counts.told.inc({ type: message.kind.type })
@@ -190,26 +191,6 @@ async function followLibvirt(
     if (fact.kind === 'connected') tellUptime(wiring)
     changed()
   }
-}
-
-function learn(known: Known, fact: Fact, counts: AgentMetrics): void {
-  const say = (status: 'True' | 'False', reason: string, message: string): void => {
-    known.connection = { type: 'LibVirtConnection', status, reason, message }
-  }
-  if (fact.kind === 'connected') {
-    const { unread, failed } = fact.link
-    counts.sessions.inc()
-    known.link = { ...known.link, ...fact.link } // what could be read before stays known
-    if (unread.length === 0) known.problems.delete('link')
-    else known.problems.set('link', `not read: ${unread.join('; ')}`)
-    if (failed) say('False', 'ProcessFailed', unread.join('; '))
-    else say('True', 'Connected', 'libvirt answers')
-  } else if (fact.kind === 'unreachable') say('False', fact.reason, fact.message)
-  else if (fact.kind === 'lost') say('False', 'ConnectFailed', fact.message)
-  else if (fact.kind === 'overflow') {
-    counts.dropped.inc(fact.dropped)
-    known.problems.set('overflow', 'events of libvirt were lost; the domains are listed anew')
-  } else if (fact.kind === 'snapshot') known.problems.delete('overflow')
 }
 
 async function beat(wiring: Wiring): Promise<void> {

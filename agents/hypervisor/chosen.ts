@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import type { Fact } from './libvirt/fact.ts'
 import { watched } from './libvirt/watch.ts'
 
 export type Chosen = ReadonlySet<string>
@@ -19,6 +20,20 @@ export function parseChosen(text: string): { chosen: Chosen; unknown: string[] }
     chosen: new Set(words?.filter(word => names.includes(word))),
     unknown: (words ?? []).filter(word => !names.includes(word))
   }
+}
+
+/** The kind of libvirt's that what is told of a domain stems from; ha.md §2 has the table. */
+function kindBehind(fact: Fact): string | undefined {
+  if (fact.kind === 'event') return fact.event.kind
+  if (fact.kind === 'snapshot') return 'lifecycle' // what a listing found out
+  if (fact.kind === 'moving') return 'migration-iteration'
+  return fact.kind === 'moved' ? 'job-completed' : undefined
+}
+
+export function isChosen(chosen: Chosen, fact: Fact): boolean {
+  const kind = kindBehind(fact)
+  // libvirt tells of an I/O error twice; it is told once, whichever was chosen
+  return kind === undefined || chosen.has(kind) || (kind === 'io-error-reason' && chosen.has('io-error'))
 }
 
 /** All of them without a file, and as long as none was ever read. */

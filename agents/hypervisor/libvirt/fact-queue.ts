@@ -13,12 +13,18 @@ const lasting = new Set(['stopped', 'crashed', 'undefined'])
 /** Told again by a listing, or by a later fact of the same kind. How a domain ended is told by nothing else. */
 export function isCoalescable(fact: Fact): boolean {
   if (fact.kind === 'event') return fact.event.kind === 'lifecycle' ? !lasting.has(String(fact.event.event)) : !isFault(fact)
-  return fact.kind === 'moving' || (fact.kind === 'domain' && fact.read !== undefined)
+  return fact.kind === 'moving' || fact.kind === 'link' || (fact.kind === 'domain' && fact.read !== undefined)
 }
 
 /** A listing does not show that these have been. */
 const faults = new Set(['reboot', 'watchdog', 'io-error-reason', 'control-error', 'memory-failure'])
 const isFault = (fact: Extract<Fact, { kind: 'event' }>): boolean => faults.has(fact.event.kind)
+
+/** Of these the newest is enough, when there is no room for all: a disk that fails tells of it without end. */
+function repeatKey(fact: Fact): string | undefined {
+  if (fact.kind === 'event' && isFault(fact)) return `${fact.event.kind} ${fact.event.domain.uuid}`
+  return fact.kind === 'unreachable' ? fact.kind : undefined
+}
 
 /** Several speakers, one listener. */
 export class FactQueue implements AsyncIterable<Fact> {
@@ -64,9 +70,10 @@ export class FactQueue implements AsyncIterable<Fact> {
     }
   }
 
-  /** The oldest that may go. A mark stands where the first of them stood. */
+  /** The oldest that may go, else the oldest that is repeated. A mark stands where the first of them stood. */
   #drop(): void {
-    const oldest = this.#facts.findIndex(isCoalescable)
+    const coalescable = this.#facts.findIndex(isCoalescable)
+    const oldest = coalescable === -1 ? this.#oldestRepeated() : coalescable
     const gone = this.#facts[oldest]
     if (gone === undefined) return // only ends are left, and a domain has few of them
     if (this.#mark === undefined) {
@@ -76,6 +83,11 @@ export class FactQueue implements AsyncIterable<Fact> {
       this.#mark.dropped += 1
       this.#facts.splice(oldest, 1)
     }
+  }
+
+  #oldestRepeated(): number {
+    const last = new Map(this.#facts.map((fact, at) => [repeatKey(fact), at]))
+    return this.#facts.findIndex((fact, at) => repeatKey(fact) !== undefined && last.get(repeatKey(fact)) !== at)
   }
 
   #notify(): void {

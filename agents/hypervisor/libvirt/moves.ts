@@ -63,8 +63,16 @@ export class Moves {
     }
   }
 
-  /** A domain that runs here as this connection begins: its move may be under way, or may have ended while nobody listened. */
-  async look(domain: Domain): Promise<void> {
+  /** As this connection begins. One that is not here any more has arrived elsewhere, or died on its way: its other end and Nova know which. */
+  listed(domains: readonly Domain[]): void {
+    const running = domains.filter(({ id }) => id >= 0)
+    const here = new Set(running.map(({ uuid }) => uuid))
+    for (const id of this.#options.open) if (!here.has(id)) this.#options.open.delete(id)
+    for (const domain of running) void this.#look(domain)
+  }
+
+  /** Its move may be under way, or may have ended while nobody listened. */
+  async #look(domain: Domain): Promise<void> {
     const stats = await this.#read(domain)
     if (stats === undefined || this.#moves.has(domain.uuid)) return
     if (isMigration(stats) && stats['type'] !== 'none') this.#begin(domain)

@@ -47,6 +47,23 @@ t.test('the mark stands where the first was dropped, counts them, and asks for a
   t.equal(listings, 1)
 })
 
+t.test('a disk that fails without end does not fill the memory: of a fault that is repeated the newest stays', async t => {
+  const queue = new FactQueue({ capacity: 10, onOverflow: () => {} })
+  const end = life('a', 'stopped')
+  queue.push(end)
+  for (let n = 0; n < 1000; n++) queue.push(event('io-error-reason', n % 2 === 0 ? 'a' : 'b', { n }))
+  for (let n = 0; n < 1000; n++) queue.push({ kind: 'unreachable', reason: 'ConnectFailed', message: `${n}` })
+  t.ok(queue.size <= 11, `${queue.size}`)
+  const read = await drain(queue)
+  t.equal(read[0], end)
+  const errors = read.flatMap(fact => (fact.kind === 'event' && fact.event.kind === 'io-error-reason' ? [fact.event] : []))
+  t.match(errors.slice(-2), [
+    { domain: { uuid: 'a' }, n: 998 },
+    { domain: { uuid: 'b' }, n: 999 }
+  ])
+  t.match(read.at(-1), { kind: 'unreachable', message: '999' })
+})
+
 t.test('whatever comes: order is kept, ends are kept, the bound holds as long as something may go', async () => {
   const facts = fc.array(fc.tuple(fc.constantFrom('started', 'stopped', 'resumed', 'suspended'), fc.constantFrom('a', 'b', 'c')))
   await fc.assert(
