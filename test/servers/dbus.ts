@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { eventually } from './eventually.ts'
-import { install } from './libvirt/prepare.ts'
+import { install } from './install.ts'
 import type { Prepared } from './say.ts'
 
 const python = '/usr/bin/python3' // Debian's own: the bindings come from its packages
@@ -38,7 +38,7 @@ export interface StandIns {
 export interface SystemBus {
   address: string
   unit: (name: string, active: string) => Promise<void>
-  /** How later jobs of the unit end; `missing`: there is no such unit. */
+  /** How later jobs of the unit end; `missing`: there is no such unit; `crashes`: it starts, then fails; `never`: no end. */
   result: (unit: string, result: string) => Promise<void>
   delayMs: (ms: number) => Promise<void>
   shutdown: (coming: boolean) => Promise<void>

@@ -29,13 +29,21 @@ export function followHost(wiring: Wiring): HostPart {
   let bus: Bus | undefined
   let manager: Systemd | undefined
   let looking = false
+  let unguarded = false
   let unitsChanged = Promise.withResolvers<void>()
   /** The bus was asked for the units, or cannot be: before that nobody knows whether libvirt is down. */
   let asked = config.systemBus === 'none'
-  const lock = inhibitor(config.inhibitCommand, config.systemBus, err => {
-    log.error({ err }, 'the shutdown lock')
-    known.problems.set('lock', err.message)
-    changed()
+  const lock = inhibitor({
+    command: config.inhibitCommand,
+    busAddress: config.systemBus,
+    failed: err => {
+      log.error({ err }, 'the shutdown lock')
+      known.problems.set('lock', err.message)
+      changed()
+    },
+    holds: () => {
+      if (known.problems.delete('lock')) changed()
+    }
   })
   const guard = shutdownGuard({ known, lock, tell, log })
 
@@ -76,12 +84,14 @@ export function followHost(wiring: Wiring): HostPart {
   async function guardShutdown(on: Bus): Promise<void> {
     try {
       const { maxDelaySeconds } = await logind(on, guard.heard)
+      unguarded = false
       known.problems.delete('lock')
       await guard.connected(maxDelaySeconds)
       if (maxDelaySeconds * 1000 < config.expectedDrain)
         known.problems.set('budget', `a shutdown can be held back for ${maxDelaySeconds} s only; a drain takes longer`)
       else known.problems.delete('budget')
     } catch (err) {
+      unguarded = true
       log.warn({ err }, 'logind cannot be reached: a shutdown is not held back')
       known.problems.set('lock', `a shutdown is not held back: ${(err as Error).message}`)
     }
@@ -120,19 +130,21 @@ export function followHost(wiring: Wiring): HostPart {
     systemd: () => manager,
     close: () => guard.close(),
     async mayConnect(stop) {
+      const stopped = Promise.withResolvers<void>()
+      const giveUp = () => stopped.resolve()
+      stop.addEventListener('abort', giveUp)
       while (mayBeDown() && !stop.aborted) {
         if (unitDown()) notRunning()
-        await Promise.race([
-          unitsChanged.promise,
-          new Promise<void>(resolve => stop.addEventListener('abort', () => resolve(), { once: true }))
-        ])
+        await Promise.race([unitsChanged.promise, stopped.promise])
       }
+      stop.removeEventListener('abort', giveUp)
       stop.throwIfAborted()
     },
     async run() {
       const look = async () => {
         await lookForCrash()
         await refreshOs()
+        if (bus !== undefined && unguarded) await guardShutdown(bus)
       }
       await look()
       const timer = setInterval(() => void look(), config.fullCheck)

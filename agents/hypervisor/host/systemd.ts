@@ -19,7 +19,7 @@ export type JobResult = 'done' | 'canceled' | 'timeout' | 'failed' | 'dependency
 
 export interface Systemd {
   units: (names: readonly string[]) => Promise<Unit[]>
-  /** Starts a unit and waits for the end of its job. */
+  /** Starts a unit and waits for the end of its job; a unit that has failed by then has failed. */
   start: (unit: string, signal: AbortSignal) => Promise<JobResult>
 }
 
@@ -39,11 +39,12 @@ export async function systemd(bus: Bus, changed: () => void): Promise<Systemd> {
     if (path.startsWith('/org/freedesktop/systemd1/unit/')) changed()
   })
   await bus.call(manager, 'Subscribe') // without it systemd tells nobody of its units
+  const units = async (names: readonly string[]): Promise<Unit[]> => {
+    const rows = (await bus.call(manager, 'ListUnitsByNames', 'as', [[...names]])) as string[][]
+    return rows.map(([name = '', , load = '', active = '']) => ({ name, load, active }))
+  }
   return {
-    async units(names) {
-      const rows = (await bus.call(manager, 'ListUnitsByNames', 'as', [[...names]])) as string[][]
-      return rows.map(([name = '', , load = '', active = '']) => ({ name, load, active }))
-    },
+    units,
     async start(unit, signal) {
       const job = (await bus.call(manager, 'StartUnit', 'ss', [unit, 'replace'])) as string
       const gone = bus.closed.then(() => Promise.reject(new Error('the bus hung up')))
@@ -55,7 +56,9 @@ export async function systemd(bus: Bus, changed: () => void): Promise<Systemd> {
       while (!ended.has(job)) await Promise.race([wake.promise, gone, stopped])
       const result = ended.get(job) as JobResult
       ended.delete(job)
-      return result
+      if (result !== 'done') return result
+      const [after] = await units([unit]) // a start that is done says nothing of a program that fails right after it (NA-24)
+      return after?.active === 'failed' ? 'failed' : result
     }
   }
 }

@@ -36,8 +36,14 @@ class Systemd(dbus.service.Object):
         state['jobs'] += 1
         job = dbus.ObjectPath(f'/org/freedesktop/systemd1/job/{state["jobs"]}')
         started.append(str(name))
-        GLib.timeout_add(20, lambda: (self.JobRemoved(state['jobs'], job, name, result), False)[1])
+        if result != 'never': GLib.timeout_add(20, self.ended, state['jobs'], job, str(name), result)
         return job
+
+    # `crashes`: the start succeeds, and then the program fails
+    def ended(self, id, job, name, result):
+        if result == 'crashes': unit(name, 'failed')
+        self.JobRemoved(id, job, name, 'done' if result == 'crashes' else result)
+        return False
 
     @dbus.service.signal(MANAGER, signature='uoss')
     def JobRemoved(self, id, job, unit, result): pass
