@@ -46,7 +46,10 @@ export const config = Type.Object({
     description: 'for one try of one event; longer than the longest retry schedule of a Trigger'
   }),
   expectedDrain: Duration({ default: '0s', description: 'a shutdown budget below this is reported as degraded' }),
-  inhibitCommand: Type.String({ default: 'systemd-inhibit', description: 'program that holds the shutdown lock' }),
+  inhibitCommand: Type.String({
+    default: 'systemd-inhibit',
+    description: 'program that holds the shutdown lock: a Node socket cannot receive its file descriptor'
+  }),
   certificateMode: Type.Enum(['secret', 'csr'], {
     default: 'secret',
     description:
@@ -57,7 +60,7 @@ export const config = Type.Object({
     description: 'signerName of that request'
   }),
   csrCaFile: Type.String({ default: '/csr/ca.crt', description: 'certificate of that signer, which its answer does not bring' }),
-  secretNamespace: Type.String({ default: 'monsoon3', description: 'where the TLS secret tls-libvirt-<node> is' }),
+  secretNamespace: Type.String({ default: 'monsoon3', description: 'where the TLS secret tls-libvirt-NODE_NAME is' }),
   pkiFolder: Type.String({ default: '/etc/pki', description: 'where certificates are installed' }),
   tlsAddress: Type.Optional(
     Type.String({ pattern: ':\\d+$', description: 'host:port; looked at whether it serves the installed certificate' })

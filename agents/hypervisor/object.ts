@@ -35,6 +35,7 @@ export function followObject(wiring: Wiring, kube: Kube, host: HostPart) {
       : fromSecret(kube, { name: `tls-libvirt-${node}`, namespace: config.secretNamespace })
   const lookAtCertificate = certificates({
     known,
+    before: () => live?.status?.conditions?.find(({ type }) => type === 'TLSCertificateInstalled'),
     source,
     folder,
     served: config.tlsAddress,

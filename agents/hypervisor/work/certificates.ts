@@ -13,6 +13,8 @@ export type TlsSource = () => Promise<TlsSecret | { waiting: string } | { failed
 
 interface Options {
   known: Known
+  /** What the object says: an earlier process may have installed a certificate and not come to the end with it. */
+  before: () => Pick<Verdict, 'reason'> | undefined
   source: TlsSource
   folder: string
   /** host:port that libvirt serves TLS on; left out: not looked at. */
@@ -46,7 +48,7 @@ export const fromSecret =
     return { ca: decode(found.data, 'ca.crt'), cert: decode(found.data, 'tls.crt'), key: decode(found.data, 'tls.key') }
   }
 
-export function certificates({ known, source, folder, served, systemd, changed, clock, log, signal }: Options) {
+export function certificates({ known, before, source, folder, served, systemd, changed, clock, log, signal }: Options) {
   const say = (status: 'True' | 'False', reason: string, message: string): void => {
     known.certificate = verdict(status, reason, message)
     changed()
@@ -70,6 +72,7 @@ export function certificates({ known, source, folder, served, systemd, changed, 
     if (tls === undefined) return undefined
     if ('waiting' in tls) return say('False', 'Installing', tls.waiting)
     if ('failed' in tls) return say('False', 'FailedToUpdateTLSCertificate', tls.failed)
+    const unfinished = ['Installing', 'FailedToStartUpdateTLSService'].includes((known.certificate ?? before())?.reason ?? '')
     const problem = problemOf(tls, clock())
     if (problem !== undefined) return say('False', 'FailedToUpdateTLSCertificate', problem)
     if (!(await isInstalled(folder, tls))) {
@@ -83,7 +86,7 @@ export function certificates({ known, source, folder, served, systemd, changed, 
       const failed = await reload()
       if (failed !== undefined) return say('False', 'FailedToStartUpdateTLSService', failed)
       log.info({ validTo: new X509Certificate(tls.cert).validTo }, 'a new certificate was installed')
-    } else if (known.certificate?.reason === 'FailedToStartUpdateTLSService') {
+    } else if (unfinished) {
       const failed = await reload()
       if (failed !== undefined) return say('False', 'FailedToStartUpdateTLSService', failed)
     }

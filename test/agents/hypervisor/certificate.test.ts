@@ -77,6 +77,7 @@ t.test('what libvirt serves, and how long it is good for', async t => {
   const started: string[] = []
   const look = certificates({
     known,
+    before: () => undefined,
     source: fromSecret(kube, { name: 's', namespace: 'n' }),
     folder: join(dir, 'pki'),
     served: `127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -100,6 +101,35 @@ t.test('what libvirt serves, and how long it is good for', async t => {
   now = new Date()
   await look()
   t.match(known.certificate, { status: 'False', reason: 'FailedToUpdateTLSCertificate' }, 'nobody serves')
+})
+
+t.test('NA-26: an agent that ended between the files and libvirt’s reload makes up for it', async t => {
+  const folder = join(dir, 'unfinished')
+  await install(folder, ours)
+  for (const [reason, expected] of [
+    ['Installing', 1],
+    ['FailedToStartUpdateTLSService', 1],
+    ['Ready', 0],
+    [undefined, 0]
+  ] as const) {
+    const started: string[] = []
+    const known = {} as Known
+    const look = certificates({
+      known,
+      before: () => (reason === undefined ? undefined : { reason }),
+      source: async () => ours,
+      folder,
+      systemd: () => ({ units: async () => [], start: async unit => (started.push(unit), 'done') }),
+      changed: () => {},
+      clock: () => new Date(),
+      log: pino({ level: 'silent' }),
+      signal: new AbortController().signal
+    })
+    await look()
+    await look()
+    t.equal(started.length, expected, `before: ${reason}`)
+    t.match(known.certificate, { status: 'True', reason: 'Ready' })
+  }
 })
 
 t.test('NA-28: a certificate by request, its key made here', async t => {
