@@ -20,8 +20,10 @@ interface Segment {
   count: number
 }
 
-const segmentBytes = 256 * 1024
+export const segmentBytes = 256 * 1024
 const lineOf = (entry: Entry): string => `${JSON.stringify(entry)}\n`
+export const bytesOnDisk = (entries: readonly Entry[]): number =>
+  entries.reduce((sum, entry) => sum + Buffer.byteLength(lineOf(entry)), 0)
 const bytesOf = (segments: readonly Segment[]): number => segments.reduce((sum, { bytes }) => sum + bytes, 0)
 
 /** Not thread-safe: one operation at a time. */

@@ -5,7 +5,7 @@ import { anyEvent } from '../events/kind.ts'
 import { EmitError } from './emitter.ts'
 import { delayOf, type RetryPolicy } from './retry.ts'
 import type { Spooled, SpoolOptions } from './spool.ts'
-import { SpoolDisk, type Entry } from './spool-disk.ts'
+import { bytesOnDisk, segmentBytes, SpoolDisk, type Entry } from './spool-disk.ts'
 import { spoolMetrics } from './spool-metrics.ts'
 
 const patience: RetryPolicy = { attempts: Number.POSITIVE_INFINITY, minDelayMs: 200, maxDelayMs: 5000 }
@@ -162,22 +162,24 @@ export class SpoolQueue {
     try {
       if (this.#disk === undefined) await this.open()
       if (this.#disk === undefined) return this.#bound()
+      await this.#shrink(this.#disk, bytesOnDisk(batch))
       await this.#disk.append(batch)
       this.#held.splice(0, batch.length)
       if (this.degraded !== undefined) this.#options.log.info('the spool is on disk again')
       this.degraded = undefined
-      await this.#shrink(this.#disk)
     } catch (err) {
       this.#fail(err)
       this.#bound()
     }
   }
 
-  async #shrink(disk: SpoolDisk): Promise<void> {
+  /** Before the bound would be passed; a segment that is written anew is there twice for a moment. */
+  async #shrink(disk: SpoolDisk, coming: number): Promise<void> {
     const { maxBytes = 64 * 1024 * 1024, log } = this.#options
-    if (disk.bytes <= maxBytes) return
+    const room = maxBytes - Math.min(segmentBytes, maxBytes / 4) - coming
+    if (disk.bytes <= room) return
     const [onItsWay] = this.#window
-    const { superseded, lost } = await disk.shrink(maxBytes * 0.75, onItsWay?.seq ?? disk.sent)
+    const { superseded, lost } = await disk.shrink(room * 0.75, onItsWay?.seq ?? disk.sent)
     this.#window = onItsWay === undefined ? [] : [onItsWay]
     this.#forget(superseded, lost)
     log.warn({ superseded, lost, waiting: this.#waiting }, 'the spool is full: old events were left out')

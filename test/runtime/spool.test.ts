@@ -1,4 +1,5 @@
-import { appendFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { watch } from 'node:fs'
+import { appendFile, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Registry } from 'prom-client'
@@ -72,6 +73,18 @@ async function bench(
       await made.closed
     }
   })
+}
+async function sizeOf(folder: string): Promise<number> {
+  const files = await readdir(folder)
+  const sizes = await Promise.all(
+    files.map(file =>
+      stat(join(folder, file)).then(
+        ({ size }) => size,
+        () => 0
+      )
+    )
+  ) // gone meanwhile
+  return sizes.reduce((sum, size) => sum + size, 0)
 }
 const upTo = (n: number, from = 1) => Array.from({ length: n - from + 1 }, (_, at) => `id-${at + from}`)
 
@@ -147,6 +160,25 @@ t.test('a full spool leaves out the oldest superseded events, then the oldest, a
   t.ok(superseded > 0 && superseded < 50, `${superseded} superseded`)
   t.ok(ids().includes('id-200'))
   await stop()
+})
+
+t.test('NA-14: the files are never larger than the bound, at no moment', async t => {
+  const folder = await folderOf(t)
+  const maxBytes = 2 * 1024 * 1024
+  const { put } = await bench(t, folder, { open: false, maxBytes })
+  const sizes: number[] = []
+  const looks: Array<Promise<unknown>> = []
+  const watcher = watch(folder, () => looks.push(sizeOf(folder).then(bytes => sizes.push(bytes))))
+  t.teardown(() => watcher.close())
+  const long = 'x'.repeat(2000)
+  for (let n = 1; n <= 2000; n++) await put({ ...event(n), ...(n % 3 > 0 && { supersedes: 'same' }), subject: long })
+  sizes.push(await sizeOf(folder))
+  await Promise.all(looks)
+  t.ok(
+    sizes.every(bytes => bytes <= maxBytes),
+    `${Math.max(...sizes)} bytes of ${maxBytes}, ${sizes.length} looks`
+  )
+  t.ok(Math.max(...sizes) > maxBytes / 2, 'and the room is used')
 })
 
 t.test('superseded ones go first: with room for the rest nothing else is lost', async t => {
