@@ -11,10 +11,11 @@ import type { Listings } from '../../shared/openstack/listings.ts'
 import { requestIdOf } from '../../shared/openstack/request-id.ts'
 import { Eviction } from '../../shared/schema/eviction.ts'
 import type { Platform } from '../../shared/runtime/function.ts'
+import { sendMs } from './requests.ts'
 import { manager } from './scheduling.ts'
 import type { Call, Seen } from './seen.ts'
 
-export interface Hands extends Pick<Platform, 'log'> {
+export interface Hands extends Pick<Platform, 'log' | 'clock'> {
   kube: Kube
   cloud: Cloud
   listings: Listings
@@ -26,6 +27,8 @@ export interface Outcome {
   problem?: string
   /** Nova said no: it was surely not done. */
   refused: boolean
+  /** It surely never reached Nova. */
+  unsent?: boolean
   /** for the record of the host */
   action?: Action
 }
@@ -44,6 +47,9 @@ export async function act(seen: Seen, calls: readonly Call[], hands: Hands): Pro
 
 async function one(seen: Seen, call: Call, hands: Hands): Promise<Outcome> {
   const host = seen.hypervisor.metadata.name
+  // by then another process may take it for lost, and ask for it itself
+  if ('server' in call && hands.clock().getTime() - call.atMs > sendMs)
+    return { call, problem: 'it was too late to send it', refused: false, unsent: true }
   try {
     const action = await run(seen, call, hands)
     hands.log.info({ host, ...call }, 'asked for')
@@ -52,7 +58,8 @@ async function one(seen: Seen, call: Call, hands: Hands): Promise<Outcome> {
     if (!(err instanceof OpenStackError) && !(err instanceof KubeError)) throw err
     const problem = err instanceof OpenStackError ? failureOf(err).words : err.message
     hands.log.warn({ host, ...call, err }, 'was not done')
-    return { call, problem, refused: !err.retryable }
+    const unsent = err.retryable && err instanceof OpenStackError && !err.maybeDone
+    return { call, problem, refused: !err.retryable, unsent }
   }
 }
 

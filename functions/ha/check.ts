@@ -1,7 +1,7 @@
 // The fault check (HA-9…12): from domain, server, its actions and the times, whether a stop was a fault or somebody's wish. Pure.
 import type { InstanceAction } from 'openstack-sdk-lite'
-import { novaTimeMs } from '../../shared/openstack/nova-time.ts'
 import type { Policy } from './policy.ts'
+import { lastPower, requestBehind, requestTasks } from './requests.ts'
 import type { Domain, Evidence, Incident } from './seen.ts'
 
 export interface Facts {
@@ -38,56 +38,8 @@ interface Rule {
   otherwise: (facts: Facts) => string
 }
 
-/** HA-10 */
-const requestTasks =
-  /^(powering-off|rebooting|reboot_pending|reboot_started|deleting|soft-deleting|suspending|shelving|resize_|migrating|rebuild|rescuing)/
-const requests = new Set(
-  'stop reboot delete suspend shelve shelveOffload resize migrate live-migration evacuate rebuild rescue resetState pause confirmResize revertResize softDelete start'.split(
-    ' '
-  )
-)
-/** HA-14: what tells whether a server was meant to run before */
-const power = new Set(['stop', 'start', 'reboot', 'create', 'rebuild', 'resume', 'unpause', 'unshelve', 'restore', 'evacuate'])
 const running = new Set(['running', 'blocked'])
-
-const eventMs = ({ incident }: Facts): number => Date.parse(incident.eventAt ?? incident.noticedAt ?? '')
-const skewMs = ({ policy }: Facts): number => policy.vm.check.skewSeconds * 1000
-const startMs = ({ started }: InstanceAction): number => novaTimeMs(started) ?? 0
 const waitedMs = ({ incident, nowMs }: Facts): number => nowMs - Date.parse(incident.noticedAt ?? '')
-
-/** What Drover itself asked for in this incident is nobody's request. */
-export function isOwn({ attempts = [] }: Incident, action: InstanceAction, toleranceMs: number): boolean {
-  const names: Record<string, string> = { restart: 'reboot', move: 'migrate', start: 'start', confirm: 'confirmResize' }
-  return attempts.some(
-    ({ action: tried, at, request }) =>
-      request === action.requestId ||
-      (request === undefined &&
-        names[tried] === action.action &&
-        startMs(action) >= Date.parse(at) - toleranceMs &&
-        startMs(action) <= Date.parse(at) + 3 * toleranceMs)
-  )
-}
-
-const ofOthers = (facts: Facts): InstanceAction[] =>
-  facts.evidence.actions.filter(action => !isOwn(facts.incident, action, skewMs(facts)))
-
-/** HA-10, HA-11: began shortly before or later, or is under way still; and somebody asked for it. */
-function requestBehind(facts: Facts): InstanceAction | undefined {
-  const fromMs = eventMs(facts) - facts.policy.vm.check.requestSeconds * 1000 - skewMs(facts)
-  return ofOthers(facts).find(action => {
-    if (!requests.has(action.action) || action.userId === null) return false
-    const steps = facts.evidence.steps.get(action.requestId)
-    return startMs(action) >= fromMs || (steps?.some(({ finished }) => finished === null) ?? false)
-  })
-}
-
-/** The last time that somebody, or Nova itself, switched it on or off before the event. */
-function lastPower(facts: Facts): InstanceAction | undefined {
-  const before = facts.evidence.actions.filter(
-    action => power.has(action.action) && startMs(action) < eventMs(facts) - skewMs(facts)
-  )
-  return before.toSorted((a, b) => startMs(b) - startMs(a))[0]
-}
 
 /** It runs, and not only because the agent has not said yet that it stopped. A reboot leaves a domain running. */
 function runs({ domain, incident }: Facts): boolean {
@@ -238,21 +190,4 @@ function inputsOf(facts: Facts): Record<string, string> {
       : 'not in Nova',
     actions: actions.slice(0, 5).map(shown).join('; ') || 'none'
   }
-}
-
-/** Of actions that began before the window, those that may be under way still: their steps are asked for. */
-export function maybeUnfinished(incident: Incident, actions: readonly InstanceAction[], policy: Policy): InstanceAction[] {
-  const { requestSeconds, skewSeconds } = policy.vm.check
-  const fromMs = Date.parse(incident.eventAt ?? '') - (requestSeconds + skewSeconds) * 1000
-  const hourMs = 3_600_000
-  return actions
-    .filter(
-      action =>
-        requests.has(action.action) &&
-        action.userId !== null &&
-        startMs(action) < fromMs &&
-        startMs(action) >= fromMs - hourMs &&
-        !isOwn(incident, action, skewSeconds * 1000)
-    )
-    .slice(0, 3)
 }

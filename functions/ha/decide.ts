@@ -1,15 +1,18 @@
 // What to do next for one host: its servers and its signals, from what was seen. The same input always gives the same (HA-8). Pure.
+import { isDeepStrictEqual } from 'node:util'
 import { findCondition } from '../../shared/kube/conditions.ts'
 import { novaHost } from '../../shared/openstack/host.ts'
-import { correlate, type Correlation } from './correlate.ts'
+import { attemptsWithin } from './attempts.ts'
+import { correlate } from './correlate.ts'
 import { faultsOf, type FleetHost } from './fleet.ts'
 import { fold, isOver, iso, missed, ms } from './incident.ts'
-import { attemptsWithin, judge, type Hold, type Judged, type View } from './ladder.ts'
+import { judge } from './ladder.ts'
 import type { Mode, Policy } from './policy.ts'
-import { schedule } from './scheduling.ts'
+import { schedule, type Scheduled } from './scheduling.ts'
 import type { Call, Decision, Ha, Incident, Modes, News, Seen, Signal } from './seen.ts'
 import { signalsOf } from './signals.ts'
 import type { Hypervisor } from '../../shared/schema/hypervisor.ts'
+import type { Hold, Judged, View } from './view.ts'
 
 export interface Step {
   ha: Ha
@@ -80,13 +83,30 @@ export function decide(seen: Seen, nowMs: number): Step {
   const news = [...judged.flatMap(({ news }) => news ?? []), ...scheduled.news, ...alerts(seen, signals)]
   const open = judged.flatMap(({ incident: { nextCheckAt } }) => (nextCheckAt === undefined ? [] : [ms(nextCheckAt)]))
   const pending = signals.flatMap(({ effect, dueAt }) => (effect === 'alert' && dueAt !== undefined ? [ms(dueAt)] : []))
-  const asks = !seen.nova && signals.some(({ effect }) => effect !== 'alert') // what it asks for is Nova's to do
-  const own = scheduled.nextCheckMs === undefined ? (asks ? [nowMs] : []) : [nowMs + scheduled.nextCheckMs]
+  const own = ownChecks(seen, signals, scheduled, nowMs)
   const calm = holdEnds(signals, policy, nowMs)
   const nextMs = Math.min(...open, ...pending, ...own, ...calm)
   const nextCheckMs = Number.isFinite(nextMs) ? Math.max(0, nextMs - nowMs) : undefined
   const ha = statusOf(seen, { modes, signals, judged, decisions, scheduled, nextMs, nowMs })
   return { ha, calls, decisions, news, nextCheckMs }
+}
+
+/** When the host itself is to be looked at again, its servers apart. */
+function ownChecks(
+  seen: Seen,
+  signals: readonly Signal[],
+  { calls, nextCheckMs, evictionRef }: Scheduled,
+  nowMs: number
+): number[] {
+  const state = stateOf(seen, signals)
+  const isNovas = state === 'Unschedulable' || state === 'Healing' || evictionRef !== undefined
+  return [
+    ...(nextCheckMs === undefined ? [] : [nowMs + nextCheckMs]),
+    ...(isNovas && !seen.nova ? [nowMs] : []),
+    ...(isNovas && seen.outage !== undefined ? [nowMs + outageMs] : []),
+    // whoever asks for something may die before: somebody looks whether it was done
+    ...(calls.length > 0 ? [nowMs + proofMs] : [])
+  ]
 }
 
 interface Scene {
@@ -115,6 +135,7 @@ function one(incident: Incident, seen: Seen, { signals, modes, nowMs }: Scene): 
     evidence: found ?? { server: undefined, actions: [], steps: new Map() },
     policy,
     nowMs,
+    askedMs: seen.askedMs,
     modes,
     hold: holdOf(incident, signals),
     aggregates
@@ -123,6 +144,7 @@ function one(incident: Incident, seen: Seen, { signals, modes, nowMs }: Scene): 
 }
 
 const outageMs = 15_000
+const proofMs = 5000
 const holds = ['FleetFault', 'StorageOutage', 'SeveralHosts', 'HostSuspect'] as const
 
 /** HA-15, HA-16: of the kinds of fault that are suspected, the ladders wait. */
@@ -165,7 +187,7 @@ function alerts({ hypervisor }: Seen, signals: readonly Signal[]): News[] {
 interface Outcome extends Scene {
   judged: readonly Judged[]
   decisions: readonly Decision[]
-  scheduled: ReturnType<typeof schedule>
+  scheduled: Scheduled
   nextMs: number
 }
 
@@ -210,4 +232,8 @@ export function historyOf(before: readonly Decision[], added: readonly Decision[
   return all
 }
 
-export type { Correlation }
+/** Whether it says more than what is written, but for the time of the next look and what only Nova could tell. */
+export function saysMore(before: Ha | undefined, after: Ha): boolean {
+  const rest = (ha: Ha): Ha => ({ ...ha, nextCheckAt: '', waitingFor: '' })
+  return !isDeepStrictEqual(rest(before ?? {}), rest(after))
+}

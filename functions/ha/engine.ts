@@ -7,18 +7,18 @@ import { lookAgain } from '../../shared/runtime/look-again.ts'
 import type { Platform } from '../../shared/runtime/function.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import { act, type Hands, type Outcome } from './act.ts'
-import { decide, incidentsOf, type Step } from './decide.ts'
+import { notSent } from './attempts.ts'
+import { decide, incidentsOf, saysMore, type Step } from './decide.ts'
 import { fleetHost, type Fleet } from './fleet.ts'
 import { iso, ms } from './incident.ts'
 import { look, lookAgainAt, type Eyes } from './look.ts'
 import type { Measure } from './metrics.ts'
-import type { Heard } from './reactions.ts'
+import type { Heard } from './heard.ts'
 import { manager } from './scheduling.ts'
 import type { Ha, Incident, Seen } from './seen.ts'
 import { newsTeller } from './tell.ts'
 
-export interface EngineDeps
-  extends Omit<Eyes, 'fleet'>, Omit<Hands, 'kube' | 'cloud' | 'listings'>, Pick<Platform, 'clock' | 'emit'> {
+export interface EngineDeps extends Omit<Eyes, 'fleet'>, Omit<Hands, 'kube' | 'cloud' | 'listings'>, Pick<Platform, 'emit'> {
   kube: Kube
   measure: Measure
   /** HV-4 */
@@ -69,7 +69,10 @@ export function createEngine(deps: EngineDeps): Engine {
     let seen = given
     for (let race = 1; seen; race++) {
       const step = decide(seen, nowMs())
-      const written = await write(seen, { ha: step.ha })
+      const before = seen.hypervisor.status?.ha
+      // a hint that brought no news is not written, only followed
+      const ha = before && !seen.nova && !saysMore(before, step.ha) ? before : step.ha
+      const written = await write(seen, { ha })
       if (written) return carryOut(written, step)
       if (race === races) throw new Error(`${host} was written by others ${races} times in a row`)
       seen = await lookAgainAt(seen, deps)
@@ -125,13 +128,12 @@ export function createEngine(deps: EngineDeps): Engine {
   return {
     async hear(host, heard) {
       if (!deps.extended) return // HV-4: there is no place to write it down, and nothing is done that is not
-      if (heard.length === 0) return acting.now(host)
       if (waiting + heard.length > mostWaiting) throw new Crowded(`${waiting} events are waiting already`)
       waiting += heard.length
       measure.waiting(waiting)
       const queue = inbox.get(host)
       if (queue) queue.push(...heard)
-      else inbox.set(host, [...heard])
+      else if (heard.length > 0) inbox.set(host, [...heard])
       await recording.now(host)
     },
     async sweep(all) {
@@ -161,6 +163,7 @@ export function isOpen(hypervisor: Hypervisor, policy: Seen['policy'], nowMs: nu
   if (nextCheckAt !== undefined && ms(nextCheckAt) <= nowMs) return true
   const nothing = {
     nova: false,
+    askedMs: nowMs,
     ovsNode: undefined,
     node: undefined,
     heard: [],
@@ -175,17 +178,19 @@ export function isOpen(hypervisor: Hypervisor, policy: Seen['policy'], nowMs: nu
 }
 
 function withOutcomes(ha: Ha, outcomes: readonly Outcome[], nowMs: number): Ha {
-  const refused = new Map(
-    outcomes.flatMap(({ call, problem, refused }) =>
-      'server' in call && problem && refused ? [[call.server, { call, problem }]] : []
+  const failed = new Map(
+    outcomes.flatMap(({ call, problem, refused, unsent }) =>
+      'server' in call && problem && (refused || unsent)
+        ? [[call.server, { call, words: `${refused ? 'refused' : notSent}: ${problem}`.slice(0, 512) }]]
+        : []
     )
   )
-  if (refused.size === 0) return ha
+  if (failed.size === 0) return ha
   const note = (incident: Incident): Incident => {
-    const one = refused.get(incident.server)
+    const one = failed.get(incident.server)
     const last = incident.attempts?.at(-1)
-    if (!one || !last || one.call.decisionId !== incident.decisionId || last.outcome !== undefined) return incident
-    const attempts = [...(incident.attempts ?? []).slice(0, -1), { ...last, outcome: `refused: ${one.problem}`.slice(0, 512) }]
+    if (!one || !last || last.at !== iso(one.call.atMs) || last.outcome !== undefined) return incident
+    const attempts = [...(incident.attempts ?? []).slice(0, -1), { ...last, outcome: one.words }]
     return { ...incident, attempts, nextCheckAt: iso(nowMs + failedMs) }
   }
   return { ...ha, incidents: (ha.incidents ?? []).map(note) }

@@ -1,7 +1,7 @@
 // Reports of one server are one incident until it has its end (HA-12, T-29). Pure.
 import { createHash } from 'node:crypto'
 import type { Policy } from './policy.ts'
-import type { FaultKind, Heard, Report } from './reactions.ts'
+import type { FaultKind, Heard, Report } from './heard.ts'
 import type { Domain, Incident } from './seen.ts'
 
 export const iso = (ms: number): string => new Date(ms).toISOString()

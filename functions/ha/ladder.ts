@@ -1,32 +1,15 @@
 // What is done about one server: the fault check, then the recovery ladder (HA-13), each step from what is seen now. Pure.
-import type { Server } from 'openstack-sdk-lite'
-import { novaTimeMs } from '../../shared/openstack/nova-time.ts'
-import { checkFault, isOwn, type Checked, type Facts } from './check.ts'
-import { iso, ms } from './incident.ts'
 import { answerFor } from './answer.ts'
-import type { Attempt, Call, Decision, Incident, Modes, News } from './seen.ts'
-
-/** Why no server of this host is restarted now: the fault may be the host's, the storage's or the fleet's. */
-export interface Hold {
-  kind: 'HostSuspect' | 'SeveralHosts' | 'FleetFault' | 'StorageOutage'
-  words: string
-}
-
-export interface View extends Omit<Facts, 'incident'> {
-  modes: Modes
-  hold: Hold | undefined
-  aggregates: readonly { name: string; metadata?: Record<string, string> | undefined }[]
-}
-
-export interface Judged {
-  incident: Incident
-  call?: Call
-  decision?: Decision
-  news?: News
-}
+import { answered, asked, attemptsWithin, lost, planned, withoutLast } from './attempts.ts'
+import { checkFault, type Checked } from './check.ts'
+import { block, end, explained, keep, postcopy, recovered } from './endings.ts'
+import { iso, ms } from './incident.ts'
+import type { Attempt, Incident } from './seen.ts'
+import type { Judged, View } from './view.ts'
 
 const soonMs = 2000
 const pausedMs = 10_000
+const stuckMs = 600_000
 
 export function judge(incident: Incident, view: View): Judged {
   if (incident.kind === 'postcopy') return postcopy(incident, view)
@@ -47,7 +30,8 @@ function checking(incident: Incident, view: View): Judged {
   const { policy, nowMs } = view
   const limitMs = ms(incident.noticedAt) + policy.vm.check.limitSeconds * 1000
   if (checked.finding === 'wait') {
-    if (nowMs < limitMs || checked.rule === 'DomainNotKnown') return wait(incident, checked, nowMs)
+    if (checked.rule === 'DomainNotKnown') return wait(incident, checked, nowMs, pausedMs)
+    if (nowMs < limitMs) return wait(incident, checked, nowMs)
     return end(incident, 'Reported', checked, view, { state: 'NotConfirmed', action: 'reported' }, 'Warning')
   }
   if (checked.finding === 'none') return end(incident, 'Closed', checked, view, { state: checked.rule, action: 'none' })
@@ -57,9 +41,18 @@ function checking(incident: Incident, view: View): Judged {
   return answer(incident, checked, view)
 }
 
-const wait = (incident: Incident, { rule, reason }: Pick<Checked, 'rule' | 'reason'>, nowMs: number): Judged => ({
-  incident: { ...incident, state: 'Checking', rule, reason, waitingFor: reason, nextCheckAt: iso(nowMs + soonMs) }
+const wait = (incident: Incident, { rule, reason }: Pick<Checked, 'rule' | 'reason'>, nowMs: number, forMs = soonMs): Judged => ({
+  incident: { ...incident, state: 'Checking', rule, reason, waitingFor: reason, nextCheckAt: iso(nowMs + forMs) }
 })
+
+/** Its step is under way, and nothing can be said of it yet. */
+const goOn = (incident: Incident, nowMs: number, forMs = soonMs): Judged => ({
+  incident: { ...incident, nextCheckAt: iso(nowMs + forMs) }
+})
+
+/** Whose domain nobody sees now is neither running nor stopped (T-26). */
+const unseen = (incident: Incident, nowMs: number): Judged =>
+  goOn({ ...incident, waitingFor: 'the agent to see the domain' }, nowMs, pausedMs)
 
 /** A proven fault: what the policy says of it, and whether now is the time. */
 function answer(incident: Incident, checked: Checked, view: View): Judged {
@@ -110,22 +103,6 @@ function answer(incident: Incident, checked: Checked, view: View): Judged {
   return restart(planned(incident, view), found, view)
 }
 
-/** A change of the policy never alters what was decided before: the plan is kept with the incident. */
-const planned = (incident: Incident, { policy: { vm } }: View): Incident => ({
-  ...incident,
-  plan: incident.plan ?? {
-    restarts: vm.restarts,
-    windowSeconds: vm.windowSeconds,
-    waitsSeconds: [...vm.waitsSeconds],
-    provenSeconds: vm.provenSeconds,
-    restartSeconds: vm.restartSeconds,
-    move: vm.moveOnRepeat
-  }
-})
-
-export const attemptsWithin = ({ attempts = [], plan }: Incident, nowMs: number): Attempt[] =>
-  attempts.filter(({ action, at }) => action === 'restart' && ms(at) > nowMs - (plan?.windowSeconds ?? 0) * 1000)
-
 /** The next rung: restart, after its wait; then move once, if it may; then a person. */
 function restart(incident: Incident, checked: Checked, view: View): Judged {
   const { nowMs } = view
@@ -164,28 +141,12 @@ function order(incident: Incident, what: Attempt['action'], state: Incident['sta
       waitingFor: 'the server to run',
       nextCheckAt: iso(nowMs + soonMs)
     },
-    call: { do: what, server, decisionId, trace }
+    call: { do: what, server, decisionId, trace, atMs: nowMs }
   }
 }
 
 const isUp = ({ domain, evidence: { server } }: View): boolean =>
   ['running', 'blocked'].includes(domain?.state ?? '') && server?.status === 'ACTIVE' && server.taskState === null
-
-/** Whether Nova knows of what was last asked for: a process may have died between the note and the call. */
-function asked(incident: Incident, { evidence, policy }: View): string | undefined {
-  const last = incident.attempts?.at(-1)
-  const toleranceMs = policy.vm.check.skewSeconds * 1000
-  const only = { ...incident, attempts: last ? [last] : [] }
-  return evidence.actions.find(
-    action => isOwn(only, action, toleranceMs) && (novaTimeMs(action.started) ?? 0) >= ms(last?.at) - toleranceMs
-  )?.requestId
-}
-
-function answered(incident: Incident, more: Partial<Attempt>): Incident {
-  const { attempts = [] } = incident
-  const last = attempts.at(-1)
-  return last ? { ...incident, attempts: [...attempts.slice(0, -1), { ...last, ...more }] } : incident
-}
 
 function restarting(given: Incident, view: View): Judged {
   const { nowMs, host, evidence, domain } = view
@@ -196,6 +157,7 @@ function restarting(given: Incident, view: View): Judged {
   const { server } = evidence
   if (!server || (server.host !== null && server.host !== host) || !['active', 'stopped', 'error'].includes(server.vmState ?? ''))
     return checking(incident, view) // deleted, moved, suspended meanwhile: somebody else's now
+  if (!view.domainKnown) return unseen(incident, nowMs)
   const began = ms(domain?.since) >= Math.floor(sinceMs / 1000) * 1000
   if (isUp(view) && (began || request !== undefined))
     return {
@@ -207,24 +169,25 @@ function restarting(given: Incident, view: View): Judged {
         nextCheckAt: iso(nowMs + (incident.plan?.provenSeconds ?? 0) * 1000)
       }
     }
-  const lostMs = 10_000
-  if (request === undefined && last?.outcome === undefined && server.taskState === null && nowMs - sinceMs >= lostMs)
-    return again(incident, view) // Nova never heard of it
+  // the same try once more: it is not counted twice
+  if (lost(incident, view)) return checking({ ...withoutLast(incident), state: 'Checking' }, view)
   const refused = last?.outcome?.startsWith('refused') ?? false
   const over = nowMs - sinceMs >= (incident.plan?.restartSeconds ?? 0) * 1000
   if (refused || (over && server.taskState === null))
     return checking({ ...answered(incident, { outcome: last?.outcome ?? 'did not run in time' }), state: 'Checking' }, view)
-  return { incident: { ...incident, nextCheckAt: iso(nowMs + soonMs) } }
+  if (nowMs - sinceMs >= stuckMs) return block(incident, stuck(incident, server.taskState), view)
+  return goOn(incident, nowMs)
 }
 
-/** The same try once more: it is not counted twice. */
-function again(incident: Incident, view: View): Judged {
-  const attempts = (incident.attempts ?? []).slice(0, -1)
-  return checking({ ...incident, state: 'Checking', attempts }, view)
+/** Nova is at it for so long that only a person can tell why. */
+const stuck = (incident: Incident, task: string | null): Checked => {
+  const checked = keep(incident)
+  return { ...checked, reason: `${checked.reason} Nova does not come to an end with it: ${task ?? 'no task'}.` }
 }
 
 function proving(incident: Incident, view: View): Judged {
   const { nowMs } = view
+  if (!view.domainKnown) return unseen(incident, nowMs)
   if (isUp(view) && ms(view.domain?.since) <= ms(incident.since) + 1000) {
     const provenMs = ms(incident.since) + (incident.plan?.provenSeconds ?? 0) * 1000
     if (nowMs < provenMs) return { incident: { ...incident, waitingFor: 'running long enough', nextCheckAt: iso(provenMs) } }
@@ -258,6 +221,7 @@ function moving(given: Incident, view: View): Judged {
   const incident = request === undefined ? given : answered(given, { request })
   const last = incident.attempts?.at(-1)
   if (!server) return checking(incident, view)
+  if (last && lost(incident, view)) return movedAgain(withoutLast(incident), last.action, view)
   const idle = server.taskState === null
   if (idle && server.status === 'VERIFY_RESIZE' && last?.action !== 'confirm')
     return order(incident, 'confirm', 'Moving', keep(incident), view)
@@ -265,102 +229,10 @@ function moving(given: Incident, view: View): Judged {
     return order(incident, 'start', 'Moving', keep(incident), view)
   if (idle && server.host !== host && server.host !== null && server.status === 'ACTIVE') return recovered(incident, view)
   const refused = last?.outcome?.startsWith('refused') ?? false
-  const over = nowMs - ms(last?.at) >= 10 * 60_000 && idle
-  if (refused || over) return block(incident, keep(incident), view)
-  return { incident: { ...incident, nextCheckAt: iso(nowMs + soonMs) } }
+  if (refused) return block(incident, keep(incident), view)
+  if (nowMs - ms(last?.at) >= stuckMs) return block(incident, stuck(incident, server.taskState), view)
+  return goOn(incident, nowMs)
 }
 
-const keep = ({ rule = '', reason = '', passedOver = [], inputs = {} }: Incident): Checked => ({
-  finding: 'fault',
-  rule,
-  reason,
-  passedOver: [...passedOver],
-  inputs
-})
-
-function recovered(incident: Incident, view: View): Judged {
-  const action = (incident.attempts ?? []).map(({ action }) => action).join(', ')
-  const where = view.evidence.server?.host === view.host ? '' : ` on ${view.evidence.server?.host}`
-  const checked = { ...keep(incident), reason: `${incident.reason ?? ''} It runs again${where}.` }
-  const ended = end(incident, 'Recovered', checked, view, { state: 'Recovered', action })
-  return {
-    ...ended,
-    news: newsOf(ended, 'Normal', 'ServerRecovered', `Server ${incident.server} runs again${where} (${action}).`, 'recovered')
-  }
-}
-
-function block(incident: Incident, checked: Checked, view: View): Judged {
-  const tries = attemptsWithin(incident, view.nowMs).length
-  const found = { ...checked, rule: 'GivenUp', reason: `${checked.reason} ${tries} restarts did not help: a person is needed.` }
-  const ended = end(incident, 'Blocked', found, view, { state: 'Blocked', action: 'reported' })
-  return { ...ended, news: newsOf(ended, 'Warning', 'ServerBlocked', `Server ${incident.server}: ${found.reason}`, 'blocked') }
-}
-
-/** T-27: neither side is started, destroyed or moved by Drover. */
-function postcopy(incident: Incident, view: View): Judged {
-  if (incident.state === 'Blocked') return { incident }
-  const checked: Checked = {
-    finding: 'fault',
-    rule: 'PostcopyFailed',
-    reason: 'A post-copy migration broke: its memory is in two halves. To start, destroy or move either side would lose it.',
-    passedOver: [],
-    inputs: { event: incident.event ?? '', eventAt: incident.eventAt ?? '' }
-  }
-  const ended = end(incident, 'Blocked', checked, view, { state: 'Blocked', action: 'reported' })
-  return { ...ended, news: newsOf(ended, 'Warning', 'PostcopyFailed', `Server ${incident.server}: ${checked.reason}`, 'blocked') }
-}
-
-const explained = (incident: Incident, { rule, reason, passedOver, inputs }: Checked): Incident => ({
-  ...incident,
-  rule,
-  reason: reason.slice(0, 1024),
-  passedOver,
-  inputs
-})
-
-/** The incident has its end, and the history its line. */
-function end(
-  incident: Incident,
-  state: Incident['state'],
-  checked: Checked,
-  { nowMs }: View,
-  { state: verdict, action }: { state: string; action: string },
-  tell?: 'Warning'
-): Judged {
-  const { nextCheckAt: _, waitingFor: __, ...rest } = explained(incident, checked)
-  const ended: Incident = { ...rest, state, since: iso(nowMs) }
-  const decision: Decision = {
-    decisionId: incident.decisionId,
-    kind: incident.kind,
-    server: incident.server,
-    state: verdict,
-    action,
-    rule: checked.rule,
-    reason: checked.reason.slice(0, 1024),
-    passedOver: checked.passedOver,
-    inputs: checked.inputs,
-    ...(incident.noticedAt && { startedAt: incident.noticedAt }),
-    finishedAt: iso(nowMs)
-  }
-  const judged: Judged = { incident: ended, decision }
-  return tell
-    ? { ...judged, news: newsOf(judged, tell, verdict, `Server ${incident.server} (${incident.event}): ${checked.reason}`) }
-    : judged
-}
-
-const newsOf = (
-  { incident, decision }: Judged,
-  type: News['type'],
-  reason: string,
-  note: string,
-  event?: 'recovered' | 'blocked'
-): News => ({
-  type,
-  reason,
-  note,
-  ...(event && { event: { kind: event, server: incident.server } }),
-  ...(decision && { decision }),
-  trace: incident.trace
-})
-
-export type { Server }
+const movedAgain = (incident: Incident, what: Attempt['action'], view: View): Judged =>
+  what === 'move' ? order(incident, 'move', 'Moving', keep(incident), view) : moving(incident, view)

@@ -12,12 +12,12 @@ import type { Listings } from '../../shared/openstack/listings.ts'
 import { Eviction } from '../../shared/schema/eviction.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import { OVSNode } from '../../shared/schema/ovs-node.ts'
-import { maybeUnfinished } from './check.ts'
+import { maybeUnfinished } from './requests.ts'
 import { mayCorrelate } from './correlate.ts'
 import { dueServers, incidentsOf, selfOf } from './decide.ts'
 import type { Fleet } from './fleet.ts'
 import type { Policy } from './policy.ts'
-import type { Heard } from './reactions.ts'
+import type { Heard } from './heard.ts'
 import type { Evidence, Incident, NodeView, Seen } from './seen.ts'
 import { signalsOf } from './signals.ts'
 
@@ -57,6 +57,7 @@ export async function look(
     node: node && nodeView(node),
     heard,
     nova,
+    askedMs: nowMs,
     evidence: new Map(),
     outage: undefined,
     service: undefined,

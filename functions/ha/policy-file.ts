@@ -35,8 +35,9 @@ export async function policyFile(path: string | undefined, log: Logger): Promise
     try {
       const { mtimeMs } = await stat(path)
       if (mtimeMs === seen) return policy
-      seen = mtimeMs
-      policy = parsePolicy(await readFile(path, 'utf8'))
+      const text = await readFile(path, 'utf8')
+      seen = mtimeMs // what cannot be read is tried again, what is wrong is told once
+      policy = parsePolicy(text)
       log.info({ path }, 'the policy was changed')
     } catch (err) {
       log.error({ err, path }, 'the policy cannot be read; the last one holds')

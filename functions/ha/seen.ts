@@ -5,7 +5,7 @@ import type { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import type { OVSNode } from '../../shared/schema/ovs-node.ts'
 import type { Fleet } from './fleet.ts'
 import type { Mode, Policy } from './policy.ts'
-import type { Heard } from './reactions.ts'
+import type { Heard } from './heard.ts'
 
 export type Status = NonNullable<Hypervisor['status']>
 export type Ha = NonNullable<Status['ha']>
@@ -39,6 +39,8 @@ export interface Seen {
   heard: readonly Heard[]
   /** whether Nova was asked at all */
   nova: boolean
+  /** when the look began: what others did later is not in it */
+  askedMs: number
   /** by server, of those that were asked about; why Nova could not be asked otherwise */
   evidence: ReadonlyMap<string, Evidence>
   outage: string | undefined
@@ -55,7 +57,7 @@ export interface Seen {
 export type Modes = Record<'vm' | 'signals', Mode>
 
 export type Call =
-  | { do: 'restart' | 'move' | 'start' | 'confirm'; server: string; decisionId: string; trace: string | undefined }
+  | { do: 'restart' | 'move' | 'start' | 'confirm'; server: string; decisionId: string; trace: string | undefined; atMs: number }
   | { do: 'disable'; reason: string }
   | { do: 'enable' }
   | { do: 'drain'; name: string; reason: string }

@@ -12,3 +12,10 @@ ovs-vsctl --db=unix:$DIR/n1/db.sock -- add-br br-int -- set bridge br-int datapa
 ovs-vsctl --db=unix:$DIR/tor/db.sock -- add-br br0 -- set bridge br0 datapath_type=netdev \\
   -- add-bond br0 b1 t10 t11 -- set port b1 bond_mode=balance-tcp lacp=active other_config:lacp-time=fast
 `
+
+/** The same host as a chassis of OVN, whose central is beside it. */
+export const ovnOnTop = `
+ovn-central.sh central
+ovn-host.sh n1 10.97.0.1 n1
+ovn-nbctl --db=unix:$DIR/central/nb.sock --wait=hv sync
+`

@@ -1,6 +1,7 @@
 // A host, its servers and what Nova says of them, for the pure tests of functions/ha.
 import type { InstanceAction, Server } from 'openstack-sdk-lite'
-import { hear, type Heard } from '../../../functions/ha/reactions.ts'
+import type { Heard } from '../../../functions/ha/heard.ts'
+import { hear } from '../../../functions/ha/reactions.ts'
 import { defaultPolicy, type Policy } from '../../../functions/ha/policy.ts'
 import { parsePolicy } from '../../../functions/ha/policy-file.ts'
 import type { Evidence, Ha, Seen } from '../../../functions/ha/seen.ts'
@@ -13,6 +14,12 @@ import { condition, hypervisor, type Status } from '../host-life/fixtures.ts'
 export const startMs = Date.parse('2026-11-16T12:00:00Z')
 export const iso = (ms: number): string => new Date(ms).toISOString()
 export const drover: Policy = parsePolicy('mode: drover')
+
+/** as `stopped/shutdown` of libvirt, and who began it */
+export const life = (detail: string, cause?: string) => {
+  const [event, rest] = detail.split('/')
+  return { event, detail: rest, ...(cause && { cause }) }
+}
 
 export const serverId = (n = 1): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
 
@@ -83,6 +90,8 @@ export interface World {
   observed: boolean
   outage: string | undefined
   heard: Heard[]
+  /** what a look at this moment sees */
+  seen(): Seen
   steps: Step[]
   ha: Ha
   /** an event of the agent, as it comes */
@@ -152,23 +161,14 @@ export function world(status: Partial<Status> = {}, policy = drover): World {
       it.evidence.set(id, evidence(server, [created, ...actions]))
       return it
     },
+    seen() {
+      const { hypervisor, ovsNode, node, heard, evidence, outage, service, eviction, fleet, policy, observed, nowMs } = it
+      const objects = { hypervisor, ovsNode, node, eviction, fleet }
+      return { ...objects, nova: true, askedMs: nowMs, heard, evidence, outage, service, policy, observed }
+    },
     look() {
-      const { hypervisor, ovsNode, node, heard, evidence, outage, service, eviction, fleet, policy, observed } = it
-      const seen: Seen = {
-        nova: true,
-        hypervisor,
-        ovsNode,
-        node,
-        heard,
-        evidence,
-        outage,
-        service,
-        eviction,
-        fleet,
-        policy,
-        observed
-      }
-      const step = decide(seen, it.nowMs)
+      const { hypervisor } = it
+      const step = decide(it.seen(), it.nowMs)
       it.heard = []
       it.steps.push(step)
       for (const call of it.calling ? step.calls : []) {

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect as connectCloud } from 'openstack-sdk-lite'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import handler from '../../../functions/ha/handler.ts'
 import maintenance from '../../../functions/maintenance/handler.ts'
 import type { Incident } from '../../../functions/ha/seen.ts'
@@ -50,7 +50,8 @@ const env = { ...environmentOf(target), LISTING_AGE: '0s' }
 const running = await run(t, api, [handler, maintenance], env, { ha: { POLICY_FILE: policy } })
 await running.watch()
 
-const names = ['killed', 'stopped', 'rebooted', 'suspended', 'paused', 'resized', 'deleted', 'shelved', 'guest']
+const asked = ['stopped', 'rebooted', 'suspended', 'paused', 'deleted', 'shelved', 'resized', 'migrated', 'live-migrated']
+const names = ['killed', 'guest', ...asked]
 const ids = await makeServers(
   cloud,
   target,
@@ -115,13 +116,32 @@ const fact = (name: string, event: string, detail: string) => ({
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 const reboots = async (name: string) => (await cloud.instanceActions.list(id(name))).filter(({ action }) => action === 'reboot')
 
+interface Flavor {
+  id: string
+  ram: number
+  vcpus: number
+  disk: number
+}
+
+async function biggerFlavor(t: Test): Promise<string> {
+  const known = (await raw('compute', 'GET', `/flavors/${target.flavorId}`)).body as { flavor: Flavor }
+  const { ram, vcpus, disk } = known.flavor
+  const flavor = { name: 'ha-bigger', ram: ram + 1, vcpus, disk }
+  const made = (await raw('compute', 'POST', '/flavors', { flavor })).body as { flavor: Flavor }
+  t.teardown(() => raw('compute', 'DELETE', `/flavors/${made.flavor.id}`))
+  return made.flavor.id
+}
+
 t.test('T-20: what a user asked Nova for is never repaired', async t => {
+  const bigger = await biggerFlavor(t)
   const wishes: Array<[name: string, ask: () => Promise<unknown>]> = [
     ['stopped', () => act(id('stopped'), 'os-stop')],
     ['rebooted', () => act(id('rebooted'), 'reboot', { type: 'HARD' })],
     ['suspended', () => act(id('suspended'), 'suspend')],
     ['paused', () => act(id('paused'), 'pause')],
-    ['resized', () => act(id('resized'), 'migrate')],
+    ['resized', () => act(id('resized'), 'resize', { flavorRef: bigger })],
+    ['migrated', () => act(id('migrated'), 'migrate')],
+    ['live-migrated', () => cloud.servers.liveMigrate(id('live-migrated'))],
     ['deleted', () => cloud.servers.delete(id('deleted'))],
     ['shelved', () => act(id('shelved'), 'shelve')]
   ]

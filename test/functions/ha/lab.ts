@@ -51,7 +51,8 @@ export async function lab(t: Test, hosts: readonly string[], each: number): Prom
   const folder = join(import.meta.dirname, '..', '..', '..', 'crds')
   const files = (await readdir(folder)).filter(file => file.includes('kvm.cloud.sap') || file.includes('ovs.c5c3.io'))
   const objects = await Promise.all(files.map(async file => parse(await readFile(join(folder, file), 'utf8')) as object))
-  const { kubeconfig } = await embedded(t, { objects })
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'ovn-system' } }
+  const { kubeconfig } = await embedded(t, { objects: [...objects, namespace] })
   const admin = await connect({ manager: 'hypervisor-agent', kubeconfig, timeoutMs })
   t.teardown(() => admin.close())
   const on = new Map(

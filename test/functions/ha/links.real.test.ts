@@ -9,7 +9,7 @@ import { asServiceAccount } from '../../servers/identity.ts'
 import { ownKubernetes } from '../../servers/kubernetes.ts'
 import { startOvsLab } from '../../servers/ovs.ts'
 import { condition, startOvsAgent, statusWhen } from '../../agents/ovs/lab.ts'
-import { bondAgainstSwitch } from './cables.ts'
+import { bondAgainstSwitch, ovnOnTop } from './cables.ts'
 import { patienceMs, stage } from './stage.ts'
 
 await ovsNeeded()
@@ -17,7 +17,7 @@ t.setTimeout(900_000)
 const host = 'n1'
 const api = await ownKubernetes(t)
 // bond1 is of migration and not in this switch: it works
-const policy = 'host: { enableSeconds: 1 }\nnetwork: { bridgeSeconds: 2, migrationBonds: [bond1] }\n'
+const policy = 'host: { enableSeconds: 1 }\nnetwork: { bridgeSeconds: 2, ovnSeconds: 4, migrationBonds: [bond1] }\n'
 const { fake, admin, running, ha, look, service, nova } = await stage(t, api, host, policy)
 await running.watch()
 const lab = await startOvsLab(t, bondAgainstSwitch)
@@ -111,3 +111,21 @@ t.test(
     await signals()
   }
 )
+
+t.test('HA §2: ovn-controller is cut off: no new servers after the time of the policy, and never a drain', async t => {
+  lab.run(ovnOnTop)
+  await statusWhen(admin, 'ovn-system', host, 'a chassis', ({ ovnController }) => ovnController?.connected)
+  await signals()
+  const began = Date.now()
+  lab.run('kill -KILL $(cat $DIR/central/sb.pid)')
+  t.match(await service('disabled'), { disabledReason: /OvnDisconnected ovn-controller.*\(drover-ha\)$/ })
+  t.ok(Date.now() - began >= 4000, 'not before its time')
+  t.match(
+    (await ha()).signals?.find(({ kind }) => kind === 'OvnDisconnected'),
+    { effect: 'disable', message: /never drained/ }
+  )
+  t.same((await admin.list(Eviction)).items, [])
+  lab.run('ovn-central.sh central')
+  await service('enabled')
+  await signals()
+})

@@ -1,41 +1,16 @@
 // HA-17, T-10: many faults at once, several processes, events twice, late and out of order, a process that dies between note and call.
 import t from 'tap'
 import type { Engine } from '../../../functions/ha/engine.ts'
-import { domainChanged, domainCrashed, domainRebooted, domainStopped, watchdogFired } from '../../../shared/events/libvirt.ts'
+import * as libvirt from '../../../shared/events/libvirt.ts'
 import { serverBlocked, serverRecovered } from '../../../shared/events/workflow.ts'
-import { KubeError, type Kube } from '../../../shared/kube/index.ts'
 import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import { lab, trace, type Lab } from './lab.ts'
+import { mortalKube, pass, random, untilTold } from './mortal.ts'
 
+const { domainChanged, domainCrashed, domainRebooted, domainStopped, watchdogFired } = libvirt
+const { shutdownRequested, shutdownCancelled } = libvirt
 const failed = { event: 'stopped', detail: 'failed' }
 const names = (count: number): string[] => Array.from({ length: count }, (_, n) => `hv${n}`)
-
-/** Time goes on; every process looks at what is due, at the same time. */
-async function pass(it: Lab, engines: readonly Engine[], seconds: number, stepSeconds = 2): Promise<void> {
-  for (let gone = 0; gone < seconds; gone += stepSeconds) {
-    it.clock.advance(stepSeconds * 1000)
-    await Promise.all(engines.map(engine => engine.sweep(false).catch(comesBack)))
-  }
-}
-
-/** 503: what was not written is sent again, and ticks come anyway. On a loaded machine the API in this process may not answer in time. */
-function comesBack(err: unknown): void {
-  const causes: unknown[] = err instanceof AggregateError ? err.errors : [err]
-  if (!causes.every(cause => cause instanceof Killed || (cause instanceof KubeError && cause.retryable))) throw err
-}
-
-async function untilTold(tell: () => Promise<void>): Promise<void> {
-  for (let told = false; !told;)
-    told = await tell().then(
-      () => true,
-      (err: unknown) => {
-        comesBack(err)
-        return false
-      }
-    )
-}
-
-class Killed extends Error {}
 
 async function storm(it: Lab, engines: readonly Engine[], hosts: readonly string[]): Promise<void> {
   await Promise.all(hosts.map(host => it.domains(host, () => 'off')))
@@ -113,6 +88,26 @@ t.test(
   }
 )
 
+t.test('HA-17: what is told of a host is taken in the order in which it came, however fast', async t => {
+  const hosts = names(2)
+  const it = await lab(t, hosts, 20)
+  const engine = await it.process('mode: drover')
+  const atMs = it.clock.now()
+  const told: Promise<void>[] = []
+  // of the same time, so that their order alone decides: one ends with the request, the other with its end
+  for (let n = 0; n < 41; n++)
+    for (const [h, host] of hosts.entries()) {
+      const server = it.servers(host)[n % 20] ?? ''
+      told.push(it.tell(engine, host, domainRebooted, { server }, atMs))
+      const kind = (n + h) % 2 === 0 ? shutdownRequested : shutdownCancelled
+      told.push(it.tell(engine, host, kind, { budgetSeconds: 60 }, atMs))
+    }
+  await Promise.all(told)
+  t.match((await it.ha('hv0')).signals, [{ kind: 'ShutdownRequested' }])
+  t.notOk((await it.ha('hv1')).signals)
+  for (const host of hosts) t.equal((await it.ha(host)).incidents?.length, 20)
+})
+
 t.test('too much at once is refused, and sent again by the broker', async t => {
   const it = await lab(t, ['hv0'], 1)
   const engine = await it.process('mode: drover')
@@ -129,15 +124,6 @@ t.test('too much at once is refused, and sent again by the broker', async t => {
   t.equal((await it.ha('hv0')).incidents?.length, 1)
 })
 
-/** A small generator with a seed: a failing run can be repeated. */
-function random(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state * 1_664_525 + 1_013_904_223) % 4_294_967_296
-    return state / 4_294_967_296
-  }
-}
-
 t.test('twice, late, out of order, killed between note and call: the same end', { timeout: 600_000 }, async t => {
   const hosts = names(3)
   const it = await lab(t, hosts, 8)
@@ -145,15 +131,7 @@ t.test('twice, late, out of order, killed between note and call: the same end', 
     const chance = random(seed)
     const policy = 'mode: drover\ncorrelation: { vms: 1000 }'
     let mayDie = true
-    /** dies right after a status was written, before what it says is done */
-    const mortal = (kube: Kube): Kube => ({
-      ...kube,
-      async applyStatus(...args) {
-        const written = await kube.applyStatus(...args)
-        if (mayDie && chance() < 0.15) throw new Killed('the process is gone')
-        return written
-      }
-    })
+    const mortal = mortalKube(() => mayDie && chance() < 0.15)
     const engines = [await it.process(policy, mortal), await it.process(policy, mortal)]
     const restartsBefore = it.restarts().length
     const all = hosts.flatMap(host => it.servers(host).map((server, n) => ({ host, server, n })))
@@ -212,7 +190,7 @@ t.test('twice, late, out of order, killed between note and call: the same end', 
     await Promise.all(late.map(deliver))
     for (let n = 0; n < 10; n++) await pass(it, engines, 4)
     mayDie = false
-    await pass(it, engines, 20)
+    await pass(it, engines, 48) // what a dead process noted counts as lost after 40 s
     await Promise.all(
       hosts.map(host =>
         it.domains(host, server => (all.some(one => one.server === server && (one.n === 3 || one.n === 4)) ? 'off' : 'running'))
