@@ -43,14 +43,17 @@ export class SpoolDisk {
   static async open(folder: string): Promise<SpoolDisk> {
     const disk = new SpoolDisk(folder)
     await mkdir(folder, { recursive: true })
-    disk.#cursor = await openCursor(join(folder, 'sent'))
-    disk.#sent = disk.#tail = Number((await disk.#cursor.readFile('utf8')).trim()) || 0
-    for (const name of (await readdir(folder)).filter(file => file.endsWith('.log')).sort()) {
-      const segment = await adopt(join(folder, name))
-      if (segment !== undefined && segment.last > disk.#sent) disk.#segments.push(segment)
-      else await rm(join(folder, name), { force: true })
-      disk.#tail = Math.max(disk.#tail, segment?.last ?? 0)
-    }
+    const cursor = await openCursor(join(folder, 'sent'))
+    disk.#cursor = cursor
+    await orClose(cursor, async () => {
+      disk.#sent = disk.#tail = Number((await cursor.readFile('utf8')).trim()) || 0
+      for (const name of (await readdir(folder)).filter(file => file.endsWith('.log')).sort()) {
+        const segment = await adopt(join(folder, name))
+        if (segment !== undefined && segment.last > disk.#sent) disk.#segments.push(segment)
+        else await rm(join(folder, name), { force: true })
+        disk.#tail = Math.max(disk.#tail, segment?.last ?? 0)
+      }
+    })
     return disk
   }
 
@@ -184,8 +187,20 @@ async function openCursor(path: string): Promise<FileHandle> {
     await file.close()
     return open(path, 'r+')
   })
-  if ((await cursor.stat()).size === 0) await cursor.write('0'.padStart(16, '0'), 0)
+  await orClose(cursor, async () => {
+    if ((await cursor.stat()).size === 0) await cursor.write('0'.padStart(16, '0'), 0)
+  })
   return cursor
+}
+
+/** A full disk is tried again with each event: a file that is of no use must not stay open. */
+async function orClose(file: FileHandle, use: () => Promise<void>): Promise<void> {
+  try {
+    await use()
+  } catch (err) {
+    await file.close()
+    throw err
+  }
 }
 
 /** What an earlier process left; the line at which it was killed is cut off. */

@@ -108,16 +108,23 @@ export class SpoolQueue {
   }
 
   async #refill(): Promise<void> {
-    const stored = (await this.#disk?.after(this.#disk.sent).catch(err => this.#lose(err))) ?? []
+    const stored = await this.#stored()
     this.#window = stored.length > 0 ? stored : this.#held.slice(0, windowEntries)
   }
 
-  /** What was on disk cannot be read any more. */
-  #lose(err: unknown): void {
-    this.#fail(err)
-    this.#disk = undefined
-    this.#metrics.dropped.inc({ reason: 'unreadable' }, this.#waiting - this.#held.length)
-    this.#waiting = this.#held.length
+  async #stored(): Promise<Entry[]> {
+    const disk = this.#disk
+    try {
+      return (await disk?.after(disk.sent)) ?? []
+    } catch (err) {
+      // what was on disk cannot be read any more
+      this.#fail(err)
+      this.#disk = undefined
+      this.#metrics.dropped.inc({ reason: 'unreadable' }, this.#waiting - this.#held.length)
+      this.#waiting = this.#held.length
+      await disk?.close()
+      return []
+    }
   }
 
   /** Until it is taken, or never will be; false when the process ends before. */

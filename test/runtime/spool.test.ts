@@ -242,6 +242,29 @@ t.test('a really full disk', { skip: process.getuid?.() !== 0 && 'a small file s
   t.equal(made.degraded, undefined)
 })
 
+t.test(
+  'a disk that was full from the start: no file stays open after a try',
+  {
+    skip: process.getuid?.() !== 0 && 'a small file system needs root'
+  },
+  async t => {
+    const { execFileSync } = await import('node:child_process')
+    const folder = await folderOf(t)
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16k', 'tmpfs', folder])
+    t.teardown(() => execFileSync('umount', ['-l', folder]))
+    await writeFile(join(folder, 'ballast'), Buffer.alloc(16 * 1024)).catch(() => {}) // as much as fits
+    const openFiles = async () => (await readdir('/proc/self/fd')).length
+    const made = await bench(t, folder, { open: false })
+    const before = await openFiles()
+    for (let n = 1; n <= 50; n++) await made.put(event(n))
+    t.equal(made.degraded, 'spool: ENOSPC')
+    t.equal(await openFiles(), before)
+    made.sink.open = true
+    await made.idle()
+    t.same(made.ids(), upTo(50))
+  }
+)
+
 t.test('an event that the broker refuses for good does not hold up the others', async t => {
   const { put, idle, ids, sink, metric } = await bench(t, await folderOf(t))
   sink.refuse = 'id-2'
