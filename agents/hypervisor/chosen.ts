@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Fact } from './libvirt/fact.ts'
-import { watched } from './libvirt/watch.ts'
+import { watched } from './libvirt/subscribe.ts'
 
 export type Chosen = ReadonlySet<string>
 const lookMs = 2000

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { Duration } from '../../shared/runtime/config.ts'
-import { watched } from './libvirt/watch.ts'
+import { watched } from './libvirt/subscribe.ts'
 
 export const config = Type.Object({
   nodeName: Type.String({ minLength: 1, description: 'name of this node and of its Hypervisor' }),

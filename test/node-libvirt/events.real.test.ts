@@ -163,6 +163,10 @@ t.test('control error', async t => {
   t.match(await virt.call(p.domainGetControlInfo, { domain }), { state: 'error', details: 'monitor' })
 })
 
+t.test('a kind that this libvirt does not have is refused, by a number that says little', async t => {
+  await t.rejects(virt.call(p.eventCallbackRegister, { eventId: 99 }), { code: 'server', server: { number: 1 } })
+})
+
 t.test('what was not seen', async t => {
   const kinds = new Set(events.map(({ kind }) => kind))
   // the first two need a second host (migration.real.test.ts); the third a guest's operating system, the last KVM: packets.test.ts

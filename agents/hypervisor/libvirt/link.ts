@@ -1,12 +1,11 @@
 // The host's own figures while a connection lasts: with each full check (NA-12), and soon again when a part of them could not be read
-import { LibvirtError, type Libvirt } from 'node-libvirt'
+import { LibvirtError } from 'node-libvirt'
 import type { Fact, Link } from './fact.ts'
-import { readLink } from './read.ts'
 
 const soonMs = 30_000
 
 export function followLink(
-  virt: Libvirt,
+  read: () => Promise<Link>,
   first: Link,
   { epoch, fullCheckMs, tell }: { epoch: number; fullCheckMs: number; tell: (fact: Fact) => void }
 ): { close: () => void } {
@@ -14,7 +13,7 @@ export function followLink(
   let closed = false
   const look = async (): Promise<void> => {
     try {
-      const link = await readLink(virt)
+      const link = await read()
       if (closed) return
       tell({ kind: 'link', epoch, link })
       plan(link)

@@ -16,8 +16,8 @@ async function tried<T>(read: () => Promise<T>, failed: (err: Error) => void): P
   }
 }
 
-export async function readLink(virt: Libvirt): Promise<Link> {
-  const unread: string[] = []
+export async function readLink(virt: Libvirt, missingEvents: readonly string[] = []): Promise<Link> {
+  const unread = missingEvents.length > 0 ? [`events that this libvirt does not tell: ${missingEvents.join(', ')}`] : []
   let failed = false
   const part = <T>(name: string, read: () => Promise<T>) =>
     tried(read, err => {

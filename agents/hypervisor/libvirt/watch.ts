@@ -19,6 +19,7 @@ import { lister, readAll } from './lister.ts'
 import { Moves } from './moves.ts'
 import { patience } from './patience.ts'
 import { readLink } from './read.ts'
+import { subscribe } from './subscribe.ts'
 
 export interface WatchOptions {
   uri: string
@@ -45,21 +46,9 @@ interface Shared {
   again?: (() => void) | undefined
 }
 
-/** Those of ha.md §2. Which of them are told is chosen elsewhere; the agent itself needs them all. */
-export const watched = [
-  'lifecycle',
-  'reboot',
-  'watchdog',
-  'io-error',
-  'io-error-reason',
-  'control-error',
-  'agent-lifecycle',
-  'migration-iteration',
-  'job-completed',
-  'memory-failure'
-] as const
-
 const queued = 10_000
+/** Where nothing tells of a domain's life. */
+const pollMs = 10_000
 
 export async function* watch(options: WatchOptions): AsyncGenerator<Fact> {
   const { uri, mayConnect, signal, log, capacity = queued, keepalive, backoff } = options
@@ -111,14 +100,14 @@ async function session(virt: Libvirt, options: WatchOptions, shared: Shared): Pr
   const stop = () => void virt.close()
   signal.addEventListener('abort', stop)
   try {
-    const events = await virt.subscribe(watched, { capacity: queued })
-    const link = await readLink(virt)
+    const { events, missing } = await subscribe(virt, queued)
+    const link = await readLink(virt, missing)
     tell({ kind: 'connected', epoch, link })
     tell({ kind: 'snapshot', epoch, domains: await readAll(virt, logDomain, moves) })
-    const follower = followLink(virt, link, { epoch, fullCheckMs, tell })
+    const follower = followLink(() => readLink(virt, missing), link, { epoch, fullCheckMs, tell })
     const { again, touch, close } = lister(virt, epoch, tell, logDomain)
     shared.again = again
-    const timer = setInterval(again, fullCheckMs)
+    const timer = setInterval(again, missing.includes('lifecycle') ? Math.min(pollMs, fullCheckMs) : fullCheckMs)
     ends.push(
       () => clearInterval(timer),
       close,

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Domain } from 'node-libvirt'
-import { type Hypervisor, ServerConnection, type ServedEvent } from 'node-libvirt/server'
+import { type Hypervisor, ServerConnection, type ServedEvent, type ServerOptions } from 'node-libvirt/server'
 import pino from 'pino'
 import type { Test } from 'tap'
 import type { Fact } from '../../../agents/hypervisor/libvirt/fact.ts'
@@ -28,7 +28,7 @@ export function hypervisorOf(domains: () => readonly Domain[]): Hypervisor {
   }
 }
 
-export async function simLibvirt(t: Test, hypervisor: Hypervisor) {
+export async function simLibvirt(t: Test, hypervisor: Hypervisor, options: ServerOptions = {}) {
   const folder = await mkdtemp(join(tmpdir(), 's-'))
   const path = join(folder, 'sock')
   const clients = new Set<ServerConnection>()
@@ -45,7 +45,7 @@ export async function simLibvirt(t: Test, hypervisor: Hypervisor) {
   return {
     uri: `test+unix:///default?socket=${path}`,
     start: async () => {
-      server = createServer(socket => clients.add(new ServerConnection(socket, hypervisor))).listen(path)
+      server = createServer(socket => clients.add(new ServerConnection(socket, hypervisor, options))).listen(path)
       await once(server, 'listening')
     },
     stop,

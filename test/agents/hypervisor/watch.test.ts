@@ -88,3 +88,33 @@ t.test('NA-9: an outgoing move that ended unseen, elsewhere, is forgotten: its g
     []
   )
 })
+
+t.test('a libvirt without some events is told so and tells the rest; without any, listings tell what happened', async t => {
+  const older = await simLibvirt(
+    t,
+    hypervisorOf(() => [domain]),
+    { kinds: ['lifecycle', 'reboot', 'watchdog'] }
+  )
+  await older.start()
+  const some = factsOf(t, older.uri)
+  t.match((await some.next('connected')).link, { failed: false, unread: [/does not tell: io-error, .*memory-failure/] })
+  await some.next('snapshot')
+  older.tell({ kind: 'watchdog', domain, action: 'reset' })
+  t.match(await some.next('event'), { event: { kind: 'watchdog', action: 'reset' } })
+
+  let domains = [domain]
+  const mute = await simLibvirt(
+    t,
+    hypervisorOf(() => domains),
+    { kinds: [] }
+  )
+  await mute.start()
+  const none = factsOf(t, mute.uri, { fullCheckMs: 20 })
+  t.match((await none.next('connected')).link, { failed: false, unread: [/does not tell: lifecycle, /] })
+  t.match(await none.next('snapshot'), { domains: [{ id: domain.uuid }] })
+  domains = []
+  let listed = await none.next('snapshot')
+  while (listed.domains.length > 0) listed = await none.next('snapshot')
+  mute.stop()
+  await none.next('lost')
+})

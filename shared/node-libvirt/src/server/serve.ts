@@ -17,6 +17,7 @@ import { AUTH } from '../procedures/auth.ts'
 import { FEATURE } from '../procedures/connect.ts'
 import { Reader } from '../xdr/reader.ts'
 import { Writer } from '../xdr/writer.ts'
+import { type EventKind, eventKinds } from '../events/index.ts'
 import { eventIdOf, messageOf, type ServedEvent, writeEvent } from './events.ts'
 import { rows, type ServedRow } from './rows.ts'
 
@@ -31,6 +32,11 @@ export type Hypervisor = { readonly [Name in keyof Answers]?: (args: ArgsOf<Answ
 export const refusal = (number: number, message: string): LibvirtError =>
   new LibvirtError('server', message, { server: { number, domain: 10, level: 2, message, details: [] } })
 
+export interface ServerOptions {
+  /** Events that it knows, for a libvirt that is older or a driver that has few; all of them by default. */
+  readonly kinds?: readonly EventKind[]
+}
+
 const UNKNOWN_PROCEDURE = 39 // VIR_ERR_RPC
 const INTERNAL = 1
 const features: ReadonlySet<number> = new Set([FEATURE.keepalive, FEATURE.eventCallback])
@@ -42,13 +48,15 @@ export class ServerConnection {
   readonly #callbacks = new Map<number, { eventId: number; domain: string | undefined }>()
   #nextCallback = 1
 
-  constructor(socket: Socket, hypervisor: Hypervisor) {
+  constructor(socket: Socket, hypervisor: Hypervisor, { kinds = eventKinds }: ServerOptions = {}) {
     this.#socket = socket
+    const known = new Set(kinds.map(eventIdOf))
     const own: Hypervisor = {
       authList: () => [AUTH.none],
       open: () => {},
       supportsFeature: ({ feature }) => features.has(feature),
       register: ({ eventId, domain }) => {
+        if (!known.has(eventId)) throw refusal(INTERNAL, `unsupported event ID ${eventId}`)
         const callback = this.#nextCallback++
         this.#callbacks.set(callback, { eventId, domain: domain?.uuid })
         return callback
