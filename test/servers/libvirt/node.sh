@@ -10,7 +10,7 @@
 #   HOSTS      lines added to the node's private /etc/hosts ("10.99.0.1 a\n10.99.0.2 b")
 #   CAPS       folder with cached QEMU capabilities of an earlier node ($DIR/OTHER/cache): saves 1-8 s
 #   KVM        1 keeps /dev/kvm visible                     (hidden: the same result on every machine)
-#   RESTART    1 restarts libvirtd when it dies             (else the node dies with it)
+#   RESTART    1 restarts libvirtd when it dies             (else the node dies with it); not while $DIR/NAME/run/hold is there
 #   PRE        a command run inside the mount namespace before libvirtd starts
 #   LIBVIRTD_CONF   lines in place of the defaults of libvirtd.conf, or beside them
 #   QEMU_CONF       lines appended to qemu.conf
@@ -81,4 +81,5 @@ exec ${NETNS:+ip netns exec "$NETNS"} \
       libvirtd -f /etc/libvirt/libvirtd.conf --listen -p /run/libvirt/libvirtd.pid || true
       [ -n "$RESTART" ] || exit 1
       sleep 0.3
+      while [ -e /run/libvirt/hold ]; do sleep 0.1; done
     done'
