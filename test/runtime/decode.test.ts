@@ -6,7 +6,7 @@ import { Type } from 'typebox'
 import type { Received } from '../../shared/events/kind.ts'
 import { nodeChanged } from '../../shared/events/objects.ts'
 import { decode, Malformed, type Headers } from '../../shared/runtime/decode.ts'
-import { encode } from '../../shared/runtime/emitter.ts'
+import { encode, traceOf } from '../../shared/runtime/emitter.ts'
 
 const required = { 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': '/s', 'ce-type': 'a.b' }
 const event = { specversion: '1.0', id: '1', source: '/s', type: 'a.b' }
@@ -167,7 +167,13 @@ t.test('what is encoded is decoded to the same', async () => {
     fc.property(attributes, ({ data, ...given }) => {
       const message = encode({ ...given, kind: { ...nodeChanged, data: Type.Unknown() }, data }, '/s')
       const { time: _, ...read } = one(message.headers, message.body)
-      assert.deepEqual(read, { ...given, data: JSON.parse(JSON.stringify(data)), type: nodeChanged.type, source: '/s' })
+      assert.deepEqual(read, {
+        ...given,
+        data: JSON.parse(JSON.stringify(data)),
+        type: nodeChanged.type,
+        source: '/s',
+        traceparent: traceOf('/s', given.id)
+      })
     }),
     { numRuns: 200 }
   )

@@ -67,6 +67,15 @@ t.test('an event in binary mode, over one connection', async t => {
   t.equal(first?.port, second?.port)
 })
 
+t.test('a trace begins with the event that nobody caused, and is the same whoever sends it again', async t => {
+  const { url, seen } = await sink(t, [])
+  for (const id of ['one', 'one', 'two']) await emitter(options(url))({ kind: nodeChanged, data, id })
+  const traces = seen.map(({ headers }) => String(headers['ce-traceparent']))
+  t.match(traces[0], /^00-[\da-f]{32}-[\da-f]{16}-01$/)
+  t.equal(traces[0], traces[1])
+  t.not(traces[0], traces[2])
+})
+
 t.test('what may pass is tried again with the same id', async t => {
   const metrics = new Registry()
   const { url, seen } = await sink(t, [500, 503, 'reset', 429, 202])
@@ -74,6 +83,7 @@ t.test('what may pass is tried again with the same id', async t => {
   t.equal(seen.length, 5)
   t.equal(new Set(seen.map(({ headers }) => headers['ce-id'])).size, 1)
   t.equal(new Set(seen.map(({ headers }) => headers['ce-time'])).size, 1)
+  t.equal(new Set(seen.map(({ headers }) => headers['ce-traceparent'])).size, 1)
   t.match(await metrics.metrics(), `drover_emitted_total{type="${nodeChanged.type}",outcome="sent"} 1`)
   t.match(await metrics.metrics(), `drover_emitted_total{type="${nodeChanged.type}",outcome="retried"} 4`)
 })

@@ -2,11 +2,12 @@ import { watch } from 'node:fs'
 import { appendFile, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Registry } from 'prom-client'
 import t, { type Test } from 'tap'
 import { libvirtRestored } from '../../shared/events/libvirt.ts'
 import { EmitError, type Outgoing } from '../../shared/runtime/emitter.ts'
-import { spool, type Spool } from '../../shared/runtime/spool.ts'
+import { spool, type Spool, type SpoolOptions } from '../../shared/runtime/spool.ts'
 import { testPlatform } from './platform.ts'
 
 const event = (n: number) => ({
@@ -35,7 +36,7 @@ async function folderOf(t: Test): Promise<string> {
 async function bench(
   t: Test,
   folder: string,
-  { open = true, maxBytes }: { open?: boolean; maxBytes?: number } = {}
+  { open = true, maxBytes, delay = () => sleep(1) }: { open?: boolean; maxBytes?: number; delay?: SpoolOptions['delay'] } = {}
 ): Promise<Bench> {
   const got: Outgoing[] = []
   const sink: Bench['sink'] = { open }
@@ -49,7 +50,7 @@ async function bench(
     metrics,
     signal: stop.signal,
     ...(maxBytes !== undefined && { maxBytes }),
-    delay: () => new Promise(resolve => setTimeout(resolve, 1)),
+    delay,
     send: async sent => {
       if (!sink.open) throw away
       if (sent.id !== undefined && sent.id === sink.refuse) throw new EmitError('refused', 'no', { status: 422 })
@@ -126,6 +127,24 @@ t.test('what the sink did not take is sent after a restart, by the same ids', as
   await third.idle()
   t.same(third.ids(), ['id-702'], 'nothing is sent again')
 })
+
+t.test(
+  'the sink is away for ten minutes while something happens every second: nothing is lost, and it is asked ever less',
+  async t => {
+    let [nowMs, happened, tries] = [0, 0, 0]
+    const delay = async (ms: number) => {
+      tries += 1
+      nowMs += ms
+      while (happened * 1000 < Math.min(nowMs, 600_000)) await made.put(event((happened += 1)))
+      made.sink.open = nowMs >= 600_000
+    }
+    const made: Bench = await bench(t, await folderOf(t), { open: false, delay })
+    await made.put(event((happened = 1)))
+    await made.idle()
+    t.same(made.ids(), upTo(600), 'each once, in order')
+    t.ok(tries < 300, `${tries} tries in ten minutes`)
+  }
+)
 
 t.test('the line at which a process was killed is cut off, and nothing else', async t => {
   const folder = await folderOf(t)
