@@ -1,5 +1,5 @@
 // NA-9: libvirtd is killed and started again fifty times under a hundred domains, and not one of them is ever told to be gone.
-import { readFile } from 'node:fs/promises'
+import { readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { connect as connectLibvirt, procedures } from 'node-libvirt'
 import t from 'tap'
@@ -8,7 +8,7 @@ import { eventually } from '../../servers/eventually.ts'
 import { startLibvirt } from '../../servers/libvirt.ts'
 import { agent, broker, hostRoot, kubeconfigOfNobody } from './harness.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(300_000)
 const [domains, running, kills] = [100, 4, 50]
 const { nodes } = await startLibvirt(t, { nodes: [{ name: 'a', restart: true }] })
 const [node] = nodes as [(typeof nodes)[number]]
@@ -39,12 +39,24 @@ t.test('NA-9: fifty kills, no false end', async t => {
         .map(({ data }) => data['epoch'] as number)
     )
   await eventually('the first report', async () => epochs().size === 1)
-  // Beside the agent, not from its process: some in the middle of its opening or listing, some at rest
-  node.run(`(n=0; last=; while [ $n -lt ${kills} ]; do
-    p=$(cat /run/libvirt/libvirtd.pid); if [ "$p" != "$last" ] && kill -9 $p; then last=$p; n=$((n+1)); echo $n > /run/libvirt/kills; fi
-    sleep 0.$((n % 5 + 1)); done) > /dev/null 2>&1 &`)
-  const killed = async () => Number(await readFile(join(dirname(node.socket), 'kills'), 'utf8').catch(() => '0'))
-  await eventually(`${kills} kills`, async () => (await killed()) === kills, 100_000)
+  // Beside the agent, not from its process: every second daemon is killed after the agent has listed everything, the others wherever they are
+  const run = dirname(node.socket)
+  node.run(`(n=0; last=; seen=; while [ $n -lt ${kills} ]; do
+    p=$(cat /run/libvirt/libvirtd.pid)
+    if [ "$p" = "$last" ]; then sleep 0.02; continue; fi
+    if [ $((n % 2)) = 0 ]; then while [ "$(cat /run/libvirt/listed)" = "$seen" ]; do sleep 0.02; done; else sleep 0.$((n % 10)); fi
+    now=$(cat /run/libvirt/listed)
+    if kill -9 $p; then last=$p; seen=$now; n=$((n+1)); echo $n > /run/libvirt/kills; fi; done) > /dev/null 2>&1 &`)
+  const killed = async () => Number(await readFile(join(run, 'kills'), 'utf8').catch(() => '0'))
+  await eventually(
+    `${kills} kills`,
+    async () => {
+      await writeFile(join(run, 'listed.new'), `${epochs().size}\n`)
+      await rename(join(run, 'listed.new'), join(run, 'listed'))
+      return (await killed()) === kills
+    },
+    200_000
+  )
   const epoch = Math.max(...epochs())
   await eventually('a last report', async () =>
     sink.find('instances.reported', ({ data }) => data['full'] === true && data['epoch'] >= epoch)
@@ -68,7 +80,7 @@ t.test('NA-9: fifty kills, no false end', async t => {
     [],
     'and those that run, run in each'
   )
-  t.ok(epochs().size > kills / 4, `${epochs().size} connections listed everything; the other daemons were killed before`)
+  t.ok(epochs().size >= kills / 2, `${epochs().size} connections listed everything; the other daemons were killed before`)
   t.same(sink.malformed, [])
   const ids = sink.told.map(({ id }) => id)
   t.equal(new Set(ids).size, ids.length)
