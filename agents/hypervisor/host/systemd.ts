@@ -47,13 +47,17 @@ export async function systemd(bus: Bus, changed: () => void): Promise<Systemd> {
     units,
     async start(unit, signal) {
       const job = (await bus.call(manager, 'StartUnit', 'ss', [unit, 'replace'])) as string
+      signal.throwIfAborted()
+      const given = Promise.withResolvers<never>()
+      const giveUp = (): void => given.reject(signal.reason as Error)
       const gone = bus.closed.then(() => Promise.reject(new Error('the bus hung up')))
-      const stopped = new Promise<never>((_, reject) =>
-        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
-      )
-      gone.catch(() => {})
-      stopped.catch(() => {})
-      while (!ended.has(job)) await Promise.race([wake.promise, gone, stopped])
+      for (const end of [given.promise, gone]) end.catch(() => {}) // told by the race, if it still runs
+      signal.addEventListener('abort', giveUp)
+      try {
+        while (!ended.has(job)) await Promise.race([wake.promise, gone, given.promise])
+      } finally {
+        signal.removeEventListener('abort', giveUp)
+      }
       const result = ended.get(job) as JobResult
       ended.delete(job)
       if (result !== 'done') return result

@@ -3,6 +3,7 @@ import t from 'tap'
 import { openBus } from '../../../agents/hypervisor/host/bus.ts'
 import { systemd } from '../../../agents/hypervisor/host/systemd.ts'
 import { startBus } from '../../servers/dbus.ts'
+import { eventually } from '../../servers/eventually.ts'
 
 const stands = await startBus(t)
 const bus = await openBus(stands.address)
@@ -27,6 +28,10 @@ t.test('one that is given up, and a bus that goes away', async t => {
   stop.abort(new Error('enough'))
   await given
   const lost = t.rejects(start('slow.service', signal), /hung up|closed/)
+  await eventually(
+    'the second start',
+    async () => (await stands.state()).started.filter(one => one === 'slow.service').length === 2
+  )
   await stands.kill()
   await lost
 })
