@@ -10,6 +10,7 @@ import type { Step } from './step.ts'
 import { refusalOf } from './failure.ts'
 import type { Memory } from './memory.ts'
 import type { Start } from './plan.ts'
+import { isOpen } from './records.ts'
 import type { Answers } from './reflect.ts'
 import type { Call, Outcome, Refusal, Seen } from './seen.ts'
 
@@ -46,8 +47,7 @@ async function startSome(seen: Seen, { starts, free, moving }: Step, hands: Hand
   const { cloud, memory } = hands
   const outcomes = new Map<string, Outcome>()
   let taken: Promise<Set<string>> | undefined
-  const takeGroups = async (server: string, groups: readonly string[]): Promise<boolean> => {
-    memory.groups.set(server, groups)
+  const takeGroups = async (groups: readonly string[]): Promise<boolean> => {
     if (groups.length === 0) return true
     taken ??= atMost(parallel, moving, ({ server }) => groupsOf(server, cloud, memory)).then(all => new Set(all.flat()))
     const inFlight = await taken
@@ -62,7 +62,8 @@ async function startSome(seen: Seen, { starts, free, moving }: Step, hands: Hand
       next += 1
       slots -= 1
       const chosen = await readAgain(start, cloud)
-      if (await takeGroups(start.server, chosen.fresh?.groups ?? [])) outcomes.set(start.server, await begin(seen, chosen, hands))
+      if (chosen.fresh) memory.groups.set(start.server, chosen.fresh.groups)
+      if (await takeGroups(chosen.fresh?.groups ?? [])) outcomes.set(start.server, await begin(seen, chosen, hands))
       else slots += 1
     }
   }
@@ -137,10 +138,20 @@ async function begin({ host, hypervisor }: Seen, { start, read, fresh }: Chosen,
   if (fresh.host !== host || (fresh.taskState !== null && how !== 'evacuate')) {
     return refuse('Transient', `It changed meanwhile: ${fresh.status} on ${fresh.host ?? 'no host'}.`)
   }
+  if (how === 'evacuate' && (await isRescued(server, cloud))) return refuse('Transient', 'It is being rescued already.')
   if (probe && !(await hasRoom(fresh, hypervisor?.status?.hypervisorId, cloud))) {
     return refuse('NoCapacity', 'Placement still knows no host with room for it.')
   }
   return answer(() => ask({ do: how, server, ...(target && { target }) }, cloud))
+}
+
+/** HA-34: Nova would take a second order. When it cannot say, nobody is rescued. */
+async function isRescued(server: string, { migrations }: Cloud): Promise<boolean> {
+  let open = true
+  await answer(async () => {
+    open = (await migrations.list({ server, type: 'evacuation' })).some(isOpen)
+  })
+  return open
 }
 
 /** P11, before a server without a place troubles the scheduler again. When Placement cannot say, Nova is asked. */

@@ -6,6 +6,7 @@ import type { Eviction } from '../../shared/schema/eviction.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import { parseQuantity, toNumber } from '../../shared/schema/quantity.ts'
 import { atMost } from './at-most.ts'
+import { isExcluded } from './excluded.ts'
 import { zoneOf } from './plan.ts'
 import type { Capacity } from './seen.ts'
 
@@ -48,21 +49,24 @@ export async function capacityOf(
   servers: readonly Server[],
   { kube, cloud, listings }: Eyes
 ): Promise<Capacity> {
-  const sizes = new Map(servers.flatMap(({ flavor }) => (flavor ? [[sizeOf(flavor), flavor]] : [])))
+  const going = servers.filter(server => !isExcluded(server, spec.exclude ?? []))
+  const sizes = new Map(going.flatMap(({ flavor }) => (flavor ? [[sizeOf(flavor), flavor]] : [])))
   const asked = [...sizes.values()].toSorted((a, b) => b.ramMiB - a.ramMiB).slice(0, spec.dryRun ? mostSizes : largest)
   const hosts = new Map((await listings.hypervisors()).map(({ id, service }) => [id, service.host]))
   const own = hypervisor.status?.hypervisorId
   const rooms = new Map(await atMost(parallel, asked, async flavor => [sizeOf(flavor), await roomFor(flavor, cloud)] as const))
   const candidates = new Map(
-    servers.flatMap(({ id, flavor, host }) => {
+    going.flatMap(({ id, flavor, host }) => {
       const room = flavor && rooms.get(sizeOf(flavor))
       const names = room?.filter(provider => provider !== own).map(provider => hosts.get(provider) ?? provider)
-      return names ? [[id, names.filter(name => name !== host).toSorted()]] : []
+      return names ? [[id, names.filter(name => name !== host && allowed(name, spec)).toSorted()]] : []
     })
   )
-  const needMiB = servers.reduce((sum, { flavor }) => sum + (flavor?.ramMiB ?? 0), 0)
+  const needMiB = going.reduce((sum, { flavor }) => sum + (flavor?.ramMiB ?? 0), 0)
   return { candidates, needMiB, freeMiB: freeOf(hypervisor, (await kube.list(Hypervisor)).items) }
 }
+
+const allowed = (name: string, { targetHosts }: Eviction['spec']): boolean => !targetHosts?.length || targetHosts.includes(name)
 
 const sizeOf = ({ vcpus, ramMiB, extraSpecs }: Flavor): string => JSON.stringify([vcpus, ramMiB, extraSpecs])
 

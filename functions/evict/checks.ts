@@ -1,11 +1,13 @@
 // What must hold before the first move, each answer with its reason (EV-3). Pure.
 import type { Judged } from './judge.ts'
-import type { Check, Options, Seen } from './seen.ts'
+import type { Check, Options, Peer, Seen } from './seen.ts'
 
 export interface Preflight {
   checks: Check[]
   /** the first check that stands in the way */
   blocking?: Check
+  /** EV-20: another Eviction rescues the servers of this host */
+  rescued: boolean
 }
 
 const pass = (check: string, message: string): Check => ({ check, result: 'Pass', message })
@@ -23,18 +25,26 @@ export function preflight(seen: Seen, nowMs: number, options: Options): Prefligh
     ...capacity(seen)
   ]
   const blocking = checks.find(({ result }) => result === 'Fail')
-  return { checks, ...(blocking && { blocking }) }
+  return { checks, ...(blocking && { blocking }), rescued: rescueOf(seen) !== undefined }
 }
 
 /** EV-1: a host that Nova does not know cannot be emptied, and cannot be called empty either. */
-function ids({ hypervisor, host, service, eviction }: Seen): Check {
+function ids({ hypervisor, host, service, alike, eviction }: Seen): Check {
   if (!hypervisor) return fail('ids', `There is no Hypervisor ${eviction.spec.hypervisor}.`)
+  if (!service && alike.length > 0)
+    return fail('ids', `AmbiguousHost: it may be ${alike.slice(0, 5).join(' or ')} in Nova, and nothing says which.`)
   if (!host || !service) return fail('ids', 'Nova has no compute service of this host.')
   return pass('ids', `Nova knows it as ${host}.`)
 }
 
+const rescueOf = ({ eviction, peers }: Seen): Peer | undefined =>
+  eviction.spec.mode === 'evacuate'
+    ? undefined
+    : peers.find(peer => peer.hypervisor === eviction.spec.hypervisor && peer.mode === 'evacuate')
+
 /** HV-13: one at a time for a host; a rescue does not wait for a drain. */
-function turn({ eviction, peers }: Seen): Check {
+function turn(seen: Seen): Check {
+  const { eviction, peers } = seen
   const { name, creationTimestamp = '' } = eviction.metadata
   const evacuates = eviction.spec.mode === 'evacuate'
   const first = peers.find(
@@ -43,9 +53,7 @@ function turn({ eviction, peers }: Seen): Check {
       (peer.mode === 'evacuate') === evacuates &&
       (peer.created < creationTimestamp || (peer.created === creationTimestamp && peer.name < name))
   )
-  const rescue = evacuates
-    ? undefined
-    : peers.find(peer => peer.hypervisor === eviction.spec.hypervisor && peer.mode === 'evacuate')
+  const rescue = rescueOf(seen)
   if (rescue) return fail('turn', `The Eviction ${rescue.name} rescues the servers of this host.`)
   return first
     ? fail('turn', `The Eviction ${first.name} of the same host is at work.`)
@@ -61,9 +69,10 @@ function disabled({ service }: Seen): Check {
 function alive({ eviction, service, hypervisor }: Seen, nowMs: number, { heartbeatStaleMs }: Options): Check {
   const isUp = service?.state === 'up'
   if (eviction.spec.mode === 'evacuate') {
-    return isUp
-      ? fail('alive', 'Nova counts the host as up, and would refuse to rescue its servers.')
-      : pass('alive', 'Nova counts the host as down.')
+    if (isUp) return fail('alive', 'Nova counts the host as up, and would refuse to rescue its servers.')
+    return service?.state === 'down'
+      ? pass('alive', 'Nova counts the host as down.')
+      : fail('alive', 'Nova cannot say whether the host is down: its cell does not answer.')
   }
   if (!isUp)
     return fail(

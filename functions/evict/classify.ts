@@ -74,7 +74,7 @@ function elsewhere(server: Server, seen: Circumstances): Action {
   const { host, nowMs, records } = seen
   const { status, taskState } = server
   if (status === 'SHELVED_OFFLOADED') return { do: 'done' }
-  if (server.host === null) return unknown({ ...server, status: `${status}, on no host` })
+  if (server.host === null) return nowhere(server, nowMs)
   const record = departure(records, host) ?? records.find(({ target, status }) => target === host && status === 'reverted')
   const idleMs = nowMs - Math.max(record ? endMs(record) : 0, timeMs(server.updated) ?? 0)
   if (status === 'VERIFY_RESIZE' && taskState === null && record?.status === 'finished') {
@@ -87,6 +87,17 @@ function elsewhere(server: Server, seen: Circumstances): Action {
   const message = `It is on ${server.host} (${status}, task ${taskState ?? 'none'}), but its record says ${record?.status ?? 'nothing'}.`
   if (idleMs <= minuteMs || taskState !== null) return { do: 'wait', reason: 'Settling', message }
   return { do: 'failed', reason: 'Disagreement', message }
+}
+
+/** HV-29: no host is not another host. But for good on none, it is not on this one either: it does not count as moved, and holds up nobody. */
+function nowhere(server: Server, nowMs: number): Action {
+  const { status, updated } = server
+  if (nowMs - (timeMs(updated) ?? nowMs) <= 10 * minuteMs) return unknown({ ...server, status: `${status}, on no host` })
+  return {
+    do: 'failed',
+    reason: 'Disagreement',
+    message: `It is on no host (${status}), and has been so for more than 10 minutes.`
+  }
 }
 
 function here(server: Server, seen: Circumstances): Action {

@@ -1,11 +1,12 @@
 // What to do next for one Eviction, from what was seen (spec/hypervisor.md §4). Pure.
+import { disabledBy } from '../../shared/openstack/compute-service.ts'
 import { limitsCheck, planCheck, preflight, type Preflight } from './checks.ts'
 import { durationMs } from './duration.ts'
 import type { Judged, Scene } from './judge.ts'
 import { judgeAll, newestEnd } from './judge-all.ts'
 import { foretold } from './foretell.ts'
 import { plan, room, traffic, type Candidate, type Traffic } from './plan.ts'
-import { endMs, isOpen } from './records.ts'
+import { endMs, isOpen, timeMs } from './records.ts'
 import type { Call, Check, Entry, Options, Seen, Verdict } from './seen.ts'
 import { incomingOf, settle } from './settle.ts'
 import { pollMovingMs, pollWaitingMs, skewMs, type Step } from './step.ts'
@@ -17,15 +18,25 @@ const recheckMs = 30_000
 const abandonedMs = 15 * 60_000
 
 /** Ended, and nothing but a new order opens it again. */
-export const isFinal = ({ spec, status }: Seen['eviction']): boolean =>
-  status?.verdict !== undefined && finalVerdicts.has(status.verdict) && (status.retryToken ?? '') === (spec.retryToken ?? '')
+export const isFinal = (eviction: Seen['eviction']): boolean =>
+  eviction.status?.verdict !== undefined && finalVerdicts.has(eviction.status.verdict) && !isAnew(eviction)
 
+/** A changed token; or what had ended it was taken back: the plan is to be carried out, the cancelled one is wanted after all. */
 const isAnew = ({ spec, status }: Seen['eviction']): boolean =>
-  status?.verdict !== undefined && (status.retryToken ?? '') !== (spec.retryToken ?? '')
+  status?.verdict !== undefined &&
+  ((status.retryToken ?? '') !== (spec.retryToken ?? '') ||
+    (status.verdict === 'Planned' && !spec.dryRun) ||
+    (status.verdict === 'Cancelled' && !spec.cancel))
+
+/** HV-46: somebody is on a host that was called empty, and that is still held back for this. */
+const hasReturned = ({ eviction, hypervisor, service, servers }: Seen): boolean =>
+  eviction.status?.verdict === 'Succeeded' &&
+  servers.length > 0 &&
+  (Boolean(hypervisor?.spec?.maintenance) || (service?.status === 'disabled' && disabledBy(service.disabledReason) === manager))
 
 export function decide(seen: Seen, nowMs: number, options: Options): Step {
   const { eviction } = seen
-  const returned = eviction.status?.verdict === 'Succeeded' && seen.servers.length > 0 // HV-46
+  const returned = hasReturned(seen)
   const anew = isAnew(eviction) || returned
   const startedMs = anew || !eviction.status?.startedAt ? nowMs : Date.parse(eviction.status.startedAt)
   const checked = preflight(seen, nowMs, options)
@@ -42,7 +53,8 @@ export function decide(seen: Seen, nowMs: number, options: Options): Step {
     moving: [],
     nextCheckMs: recheckMs
   }
-  if (!seen.host || !seen.service) return missing(seen, step, nowMs, options)
+  const over = isFinal(eviction) && !returned ? eviction.status?.verdict : undefined
+  if (!seen.host || !seen.service) return over ? { ...step, phase: 'Done', verdict: over } : missing(seen, step, nowMs, options)
   const scene: Scene = {
     host: seen.host,
     nowMs,
@@ -52,6 +64,7 @@ export function decide(seen: Seen, nowMs: number, options: Options): Step {
   }
   const judged = judgeAll(seen, scene, anew, options)
   const all: Step = { ...step, judged, preflight: { ...checked, checks: [...checked.checks, ...outlook(seen, judged, options)] } }
+  if (over) return { ...all, phase: 'Done', verdict: over }
   if (eviction.spec.dryRun) return planned(seen, all, options)
   if (checked.blocking && !(eviction.spec.cancel && !isMovingAny(judged)))
     return blocked(seen, all, checked.blocking, nowMs, options)
@@ -61,14 +74,13 @@ export function decide(seen: Seen, nowMs: number, options: Options): Step {
   return drain(seen, { ...all, incoming: incomingOf(scene.host, seen) }, scene, options)
 }
 
-/** EV-1: the host may be about to register; after a while it is said to be missing. A host that Nova never had is empty. */
+/** EV-1: the host may be about to register; after a while it is said to be missing. A host that Nova never had, and that runs nothing, is empty. */
 function missing(seen: Seen, step: Step, nowMs: number, { hostMissingMs }: Options): Step {
-  const { hypervisor } = seen
-  const everKnown =
-    hypervisor?.status?.serviceId !== undefined ||
-    hypervisor?.status?.hypervisorId !== undefined ||
-    hypervisor?.status?.nova?.host !== undefined
-  if (hypervisor && !everKnown) return { ...step, phase: 'Done', verdict: 'Succeeded' }
+  const { hypervisor, eviction, alike } = seen
+  const { serviceId, hypervisorId, nova, numInstances = 0, instances = [] } = hypervisor?.status ?? {}
+  const everKnown = [serviceId, hypervisorId, nova?.host, eviction.status?.hypervisorServiceId].some(id => id !== undefined)
+  const maybeSomebody = alike.length > 0 || numInstances > 0 || instances.length > 0
+  if (hypervisor && !everKnown && !maybeSomebody) return { ...step, phase: 'Done', verdict: 'Succeeded' }
   const waitingFor = step.preflight.blocking?.message ?? 'the host'
   if (nowMs - step.startedMs < hostMissingMs) return { ...step, waitingFor, nextCheckMs: recheckMs }
   return { ...step, phase: 'Done', verdict: 'HostMissing', waitingFor }
@@ -104,14 +116,16 @@ function blocked(
   const waiting: Step = {
     ...step,
     phase,
-    calls: confirmations(step.judged),
+    calls: step.judged.flatMap(({ call }) =>
+      call && (call.do === 'confirm' || (call.do === 'abort' && eviction.spec.cancel)) ? [call] : []
+    ),
     waitingFor: message ?? check,
     nextCheckMs: isMovingAny(step.judged) ? pollMovingMs : recheckMs
   }
   if (check === 'disabled' && !eviction.spec.cancel)
     return { ...waiting, calls: [...waiting.calls, { do: 'disable' }], nextCheckMs: 0 }
-  if (check === 'turn' && message?.includes('rescues')) return { ...waiting, phase: 'Done', verdict: 'Failed' } // EV-20
-  const silentMs = nowMs - (Date.parse(`${service?.updated ?? ''}Z`) || nowMs)
+  if (step.preflight.rescued) return { ...waiting, phase: 'Done', verdict: 'Failed' } // EV-20
+  const silentMs = nowMs - (timeMs(service?.updated) ?? nowMs)
   if (
     check === 'alive' &&
     eviction.spec.mode !== 'evacuate' &&
@@ -122,8 +136,6 @@ function blocked(
   }
   return waiting
 }
-
-const confirmations = (judged: readonly Judged[]): Call[] => judged.flatMap(({ call }) => (call?.do === 'confirm' ? [call] : []))
 
 function drain(seen: Seen, step: Step, scene: Scene, options: Options): Step {
   const { eviction } = seen
@@ -152,10 +164,13 @@ function drain(seen: Seen, step: Step, scene: Scene, options: Options): Step {
     nextCheckMs: nextLook(judged, nowMs)
   }
   const busy = isMovingAny(judged) || own.length > 0
-  if (stopping)
-    return busy ? { ...draining, waitingFor: 'moves under way to end' } : ended(draining, cancel ? 'Cancelled' : 'Incomplete')
-  if (paused) return { ...draining, waitingFor: 'the pause to end' }
   const waits = judged.filter(({ entry }) => entry.state === 'Waiting')
+  if (stopping && busy) return { ...draining, waitingFor: 'moves under way to end' }
+  if (cancel) return ended(draining, 'Cancelled')
+  // EV-24: nobody left is nobody left, whenever it came to be
+  if (timedOut && waits.length > 0)
+    return ended({ ...draining, waitingFor: `${waits.length} servers to leave; its time is over` }, 'Incomplete')
+  if (paused && waits.length > 0) return { ...draining, waitingFor: 'the pause to end' }
   if (busy || waits.length > 0) return { ...draining, waitingFor: awaited(judged, Math.min(starts.length, free), limit) }
   const stuck = judged.filter(
     ({ entry }) => (entry.state === 'Blocked' || entry.state === 'Failed') && entry.reason !== 'Disagreement'

@@ -1,4 +1,5 @@
 // Evictions as Kubernetes has them: which are open, one pass over one of them, and what is written and told of it.
+import { isDeepStrictEqual } from 'node:util'
 import type { Kube } from '../../shared/kube/index.ts'
 import { KubeError } from '../../shared/kube/errors.ts'
 import type { Platform } from '../../shared/runtime/function.ts'
@@ -8,13 +9,14 @@ import { isFinal } from './decide.ts'
 import type { Progress } from './eta.ts'
 import { createFollower, type Followed, type Follower } from './follow.ts'
 import type { Measure } from './metrics.ts'
-import { pass, type PassDeps } from './pass.ts'
+import { pass, type Passed, type PassDeps } from './pass.ts'
 import { zoneOf } from './plan.ts'
-import type { Entry, Peer } from './seen.ts'
+import type { Entry, Peer, Status } from './seen.ts'
 import { olderCrd } from './older-crd.ts'
 import { newsOf, type News } from './tell.ts'
+import { withFacts } from './together.ts'
 
-export interface EngineDeps extends Omit<PassDeps, 'kube' | 'log'>, Pick<Platform, 'emit' | 'log'> {
+export interface EngineDeps extends Omit<PassDeps, 'kube' | 'log' | 'claim'>, Pick<Platform, 'emit' | 'log'> {
   kube: Kube
   measure: Measure
   migrationNamespace: string
@@ -56,21 +58,65 @@ export function createEngine(deps: EngineDeps): Engine {
     const live = await kube.find(Eviction, name)
     if (!live || !isWhole(live)) return nothingToDo // EV-25: a deleted one starts nothing more
     const eviction = recall(live)
-    const peers = (await open()).filter(({ metadata }) => metadata.name !== name).map(peerOf)
-    const { status, nextCheckMs, reserve } = await pass(eviction, peers, { ...deps, progress: await progressOf(eviction) })
-    const same = isFinal(eviction) && status.verdict === eviction.status?.verdict
-    if (same) return nothingToDo
-    try {
-      await kube.applyStatus(Eviction, { metadata: { name }, status: older?.keep(live, status) ?? status }, { live })
-    } catch (err) {
-      if (err instanceof KubeError && err.code === 'NotFound') return nothingToDo
-      throw err
+    if (isFinal(eviction) && eviction.status?.verdict !== 'Succeeded') return nothingToDo
+    let latest = live
+    const claim = async (status: Status): Promise<boolean> => {
+      try {
+        latest = await write(latest, status)
+        return true
+      } catch (err) {
+        if (isConflict(err)) return false
+        throw err
+      }
     }
+    const given = { ...deps, claim, progress: await progressOf(eviction) }
+    const passed = await pass(eviction, await peersOf(name), given)
+    if (passed.superseded) return { ...nothingToDo, nextCheckMs: passed.nextCheckMs }
+    const same = isFinal(eviction) && passed.status.verdict === eviction.status?.verdict
+    if (same) return nothingToDo
+    const stored = await store(latest, passed)
+    if (!stored) return nothingToDo
     listed = undefined
-    deps.measure(eviction.spec.hypervisor, eviction.status, status, clock())
-    tellAll(eviction, newsOf(eviction, status))
-    const moving = new Set((status.instances ?? []).filter(({ state }) => inFlight.has(state)).map(({ id }) => id))
-    return { moving, nextCheckMs: status.verdict === undefined ? nextCheckMs : undefined, reserve }
+    const { after, newer } = stored
+    const before = newer ?? eviction
+    deps.measure(eviction.spec.hypervisor, before.status, after, clock())
+    tellAll(eviction, newsOf(before, after))
+    const moving = new Set((after.instances ?? []).filter(({ state }) => inFlight.has(state)).map(({ id }) => id))
+    const nextCheckMs = newer ? 0 : passed.nextCheckMs
+    return { moving, nextCheckMs: after.verdict === undefined ? nextCheckMs : undefined, reserve: passed.reserve }
+  }
+
+  /** The version is named: a process that was held up does not write over what another has seen since. */
+  const write = (live: Eviction, status: Status): Promise<Eviction> => {
+    const { name, resourceVersion } = live.metadata
+    const metadata = { name, ...(resourceVersion && { resourceVersion }) }
+    return kube.applyStatus(Eviction, { metadata, status: older?.keep(live, status) ?? status }, { live })
+  }
+
+  /** Undefined: the Eviction is gone. */
+  async function store(live: Eviction, { status, acted }: Passed): Promise<Stored | undefined> {
+    let [before, after, overtaken] = [live, status, false]
+    for (let race = 1; ; race++) {
+      try {
+        await write(before, after)
+        return { after, ...(overtaken && { newer: recall(before) }) }
+      } catch (err) {
+        const now = await kube.find(Eviction, live.metadata.name)
+        if (!now || now.metadata.uid !== live.metadata.uid) return undefined
+        if (!isConflict(err) || race === races) throw err
+        // who only changed the order has seen nothing of Nova; an older CRD has no room for what another process saw
+        if (!older && !isDeepStrictEqual(now.status, before.status))
+          [after, overtaken] = [withFacts(now.status ?? {}, status, acted), true]
+        before = now
+      }
+    }
+  }
+
+  /** Other open Evictions. A list that does not know this one yet may lack one that is older. */
+  async function peersOf(name: string): Promise<Peer[]> {
+    const isListed = (all: readonly Eviction[]) => all.some(({ metadata }) => metadata.name === name)
+    if (!isListed(await open(true))) listed = undefined
+    return (await open()).filter(({ metadata, spec }) => metadata.name !== name && !spec.dryRun).map(peerOf)
   }
 
   /** The status is the record; who listens must not hold up a drain. */
@@ -106,6 +152,17 @@ export function createEngine(deps: EngineDeps): Engine {
     }
   }
 }
+
+interface Stored {
+  after: Status
+  /** what another process wrote since this one looked */
+  newer?: Eviction
+}
+
+const races = 5
+
+/** Somebody else was first. */
+const isConflict = (err: unknown): boolean => err instanceof KubeError && err.code === 'Conflict'
 
 const nothingToDo: Followed = { moving: new Set(), nextCheckMs: undefined, reserve: 0 }
 

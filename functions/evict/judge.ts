@@ -1,6 +1,7 @@
 // One server in one pass: what Nova shows now, joined with what the status remembers of it. Pure.
 import type { Server } from 'openstack-sdk-lite'
 import { classify, classifyDead, type Action, type Circumstances } from './classify.ts'
+import { isExcluded } from './excluded.ts'
 import { countedOf, iso, movable, watch } from './moves.ts'
 import { beganMs, departure, isMoving, type MoveRecord } from './records.ts'
 import type { Call, Entry, Options, Seen } from './seen.ts'
@@ -25,16 +26,6 @@ export interface Scene {
   sinceMs: number
   lastSuccessMs: number
   lastFullMs: number
-}
-
-export function isExcluded({ id, name, metadata }: Server, rules: NonNullable<Seen['eviction']['spec']['exclude']>): boolean {
-  return rules.some(rule =>
-    rule.id !== undefined
-      ? rule.id === id
-      : rule.name !== undefined
-        ? rule.name === name
-        : rule.metadata !== undefined && metadata[rule.metadata.key] === rule.metadata.value
-  )
 }
 
 export function judge(

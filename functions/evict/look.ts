@@ -32,7 +32,7 @@ const parallel = 8
 export async function look(eviction: Eviction, peers: readonly Peer[], nowMs: number, eyes: Eyes): Promise<Seen> {
   const { kube, cloud, listings, memory, hostForms } = eyes
   const hypervisor = await kube.find(Hypervisor, eviction.spec.hypervisor)
-  const services = hypervisor ? await listings.services() : []
+  const services = hypervisor ? await listings.services({ fresh: seemsEmpty(eviction) }) : []
   const service = hypervisor && serviceOf(hypervisor, services, hostForms)
   const host = service?.host
   const nothing = {
@@ -44,10 +44,18 @@ export async function look(eviction: Eviction, peers: readonly Peer[], nowMs: nu
     stalled: new Set<string>(),
     novaLimit: undefined
   }
-  const known = { eviction, hypervisor, peers, host, service, targets: targetsOf(service, services, eviction) }
+  const known = {
+    eviction,
+    hypervisor,
+    peers,
+    host,
+    service,
+    alike: hypervisor && !service ? alikeOf(hypervisor, services, hostForms) : [],
+    targets: targetsOf(service, services, eviction)
+  }
   if (!hypervisor || !host) return { ...known, ...nothing }
 
-  const { servers, records } = await inventory(eviction, host, cloud)
+  const { servers, records } = await inventory(eviction, host, hypervisor.status?.hypervisorId, cloud)
   const left = await departed(eviction, host, servers, records, nowMs, cloud)
   const words = await wordsOf(eviction, host, servers, records, cloud)
   const nearlyDone = await nearlyDoneOf(eviction, host, records, cloud)
@@ -65,9 +73,11 @@ export async function look(eviction: Eviction, peers: readonly Peer[], nowMs: nu
   }
 }
 
+const beforeTheFirst = new Set(['Preflight', 'Done']) // done: a plan that is now carried out, or one that begins anew
+
 /** Before the first move; later it would tell of the room that our own moves took. */
 const asksForRoom = ({ spec, status }: Eviction): boolean =>
-  Boolean(spec.dryRun || (spec.requireCapacity && (status?.phase ?? 'Preflight') === 'Preflight'))
+  Boolean(spec.dryRun || (spec.requireCapacity && beforeTheFirst.has(status?.phase ?? 'Preflight')))
 
 /** EV-5: with a tenth of its memory left, a move to this host ends sooner than it is given up. */
 async function nearlyDoneOf(
@@ -104,6 +114,17 @@ function serviceOf(
   return found.length === 1 ? found[0] : undefined
 }
 
+/** HV-28: a part of a name says nothing for sure, and so it is enough for a doubt. */
+function alikeOf(hypervisor: Hypervisor, services: readonly ComputeService[], forms: readonly string[]): string[] {
+  if (hypervisor.status?.nova?.host !== undefined) return [] // its name is known; that service is gone
+  const first = (name: string): string => name.split('.')[0] ?? name
+  const names = new Set(namesOf(hypervisor, forms).flatMap(name => [name, first(name)]))
+  return services.flatMap(({ host }) => (names.has(host) || names.has(first(host)) ? [host] : []))
+}
+
+/** Whether the next look may be the one that calls the host empty: what Nova says of it must not be from before. */
+const seemsEmpty = ({ status }: Eviction): boolean => status?.phase === 'Verifying'
+
 function targetsOf(service: ComputeService | undefined, services: readonly ComputeService[], { spec }: Eviction): string[] {
   const able = services.filter(({ host, status, state }) => host !== service?.host && status === 'enabled' && state === 'up')
   const near = able.filter(({ zone }) => zone === service?.zone)
@@ -122,12 +143,12 @@ async function departed(
   nowMs: number,
   cloud: Cloud
 ): Promise<Map<string, Server | undefined>> {
-  const { instances = [], startedAt } = eviction.status ?? {}
+  const { instances = [], startedAt, progress } = eviction.status ?? {}
   const here = new Set(servers.map(({ id }) => id))
   const known = new Map(instances.map(entry => [entry.id, entry.state]))
   const sinceMs = startedAt === undefined ? nowMs : Date.parse(startedAt) - skewMs
   const unheard =
-    instances.length >= 500
+    (progress?.total ?? 0) > instances.length // HV-15: some that ended were dropped, and are not to be counted twice
       ? []
       : records.filter(record => record.source === host && beganMs(record) >= sinceMs && !known.has(record.server))
   const open = instances.filter(({ state }) => !ended.has(state))

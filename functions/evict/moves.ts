@@ -44,18 +44,22 @@ export function watch(
     ...(before?.reason === 'TimedOut' || before?.reason === 'Cancelled' ? { reason: before.reason } : pace(record, seen))
   } as const
   const overMs = beganMs(record) + (durationMs(timeoutPerInstance) ?? options.timeoutPerInstanceMs)
-  if (cancel === 'Abort' && canAbort(record) && before?.reason !== 'Cancelled') {
+  if (cancel === 'Abort' && canAbort(record) && !isGivenUp('Cancelled', before)) {
     return say(
       { ...entry, reason: 'Cancelled' },
       { call: { do: 'abort', server: record.server, record: record.id, why: 'Cancelled' } }
     )
   }
-  if (nowMs >= overMs && canAbort(record) && before?.reason !== 'TimedOut') {
+  if (nowMs >= overMs && canAbort(record) && !isGivenUp('TimedOut', before)) {
     const how = onTimeout === 'forceComplete' && record.status === 'running' ? 'force' : 'abort'
     return say({ ...entry, reason: 'TimedOut' }, { call: { do: how, server: record.server, record: record.id, why: 'TimedOut' } })
   }
   return say(entry, nowMs < overMs ? { dueMs: overMs } : {})
 }
+
+/** A message beside it is Nova's refusal, or tells of an outage: then it is asked for again. */
+const isGivenUp = (why: 'Cancelled' | 'TimedOut', before: Entry | undefined): boolean =>
+  before?.reason === why && before.message === undefined
 
 /** How far it is, in Nova's word; or that it gets no further. */
 const pace = ({ status, server }: MoveRecord, { stalled }: Seen): { reason: string; message?: string } =>

@@ -16,6 +16,8 @@ export interface PassDeps extends Eyes, Hands {
   options: Options
   /** HV-8: what would be done is only told */
   observe: boolean
+  /** Writes the status if nobody else wrote since this pass began to look: of several processes one is let through. */
+  claim: (status: Status) => Promise<boolean>
 }
 
 export interface Passed {
@@ -24,7 +26,10 @@ export interface Passed {
   nextCheckMs: number
   /** ends that leave no lane idle: moves that Nova keeps in its own queue (EV-16); all, when nobody waits */
   reserve: number
-  step?: Step
+  /** servers for which Nova was asked for something */
+  acted: ReadonlySet<string>
+  /** another process is at it: nothing was done, and nothing is to be written */
+  superseded?: true
 }
 
 const outageMs = 15_000
@@ -39,7 +44,10 @@ export async function pass(eviction: Eviction, peers: readonly Peer[], deps: Pas
     if (!(err instanceof OpenStackError)) throw err
     return outage(eviction, err, deps)
   }
-  const step = decide(seen, deps.clock().getTime(), deps.options)
+  const decided = decide(seen, deps.clock().getTime(), deps.options)
+  const step = mustClaim(decided, eviction, deps) ? { ...decided, starts: decided.starts.slice(0, decided.free) } : decided
+  if (step !== decided && !(await deps.claim(reflect(seen, step, asIfAsked(step), deps.clock(), deps.progress))))
+    return { status: eviction.status ?? {}, nextCheckMs: learnMs, reserve: 0, acted: new Set(), superseded: true }
   const answers = deps.observe ? nothing : await act(seen, step, deps)
   const { name } = eviction.metadata
   for (const { server, how } of step.starts.filter(({ server }) => answers.started.has(server))) {
@@ -55,9 +63,21 @@ export async function pass(eviction: Eviction, peers: readonly Peer[], deps: Pas
     status: told,
     nextCheckMs: started > 0 ? Math.min(step.nextCheckMs, afterStartMs(seen, underWay, deps)) : step.nextCheckMs,
     reserve: step.starts.length > answers.started.size ? Math.max(0, underWay - (seen.novaLimit ?? underWay)) : Infinity,
-    step
+    acted: new Set([...answers.started.keys(), ...answers.called.keys()])
   }
 }
+
+/**
+ * HA-34: of two orders to move a server Nova refuses the second by its task, but it takes any number of orders to rescue one, and would start it on
+ * two hosts. So it is written down who is rescued before Nova is asked.
+ */
+const mustClaim = ({ starts, free }: Step, { spec }: Eviction, { observe }: PassDeps): boolean =>
+  spec.mode === 'evacuate' && !observe && starts.length > 0 && free > 0
+
+const asIfAsked = ({ starts }: Step): Answers => ({
+  started: new Map(starts.map(({ server }) => [server, { ok: true }])),
+  called: new Map()
+})
 
 /** EV-16: whether Nova queues shows only before the first of them ends; looked at once for a host. */
 function afterStartMs({ host = '', novaLimit }: Seen, underWay: number, { memory }: PassDeps): number {
@@ -92,7 +112,7 @@ function outage(eviction: Eviction, err: OpenStackError, { clock, log }: PassDep
     waitingFor: `OpenStack: ${words}`,
     nextCheckAt: timestamp(new Date(now.getTime() + outageMs))
   }
-  return { status, nextCheckMs: outageMs, reserve: 0 }
+  return { status, nextCheckMs: outageMs, reserve: 0, acted: new Set() }
 }
 
 const ours = new Set([

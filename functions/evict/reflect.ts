@@ -5,7 +5,8 @@ import { isMovingAny } from './decide.ts'
 import type { Step } from './step.ts'
 import { estimate, type Progress } from './eta.ts'
 import type { Judged } from './judge.ts'
-import type { Entry, Outcome, Seen, Status, Verdict } from './seen.ts'
+import { kept } from './kept.ts'
+import type { Entry, Incoming, Outcome, Seen, Status, Verdict } from './seen.ts'
 
 /** What became of the calls, by server; `host` for the compute service. */
 export interface Answers {
@@ -14,7 +15,6 @@ export interface Answers {
   host?: Outcome
 }
 
-const mostEntries = 500 // HV-15
 const ends = new Set<Entry['state']>(['Done', 'Gone'])
 
 export function reflect(
@@ -53,7 +53,7 @@ export function reflect(
       finishedAt: step.anew || before.verdict !== step.verdict || !before.finishedAt ? timestamp(now) : before.finishedAt
     }),
     preflight: step.preflight.checks,
-    ...(step.incoming.length > 0 && { incoming: step.incoming }),
+    ...(step.incoming.length > 0 && { incoming: step.incoming.map(one => afterAbort(one, answers)) }),
     instances: kept(entries),
     progress: progress(entries, before, step),
     ...(waitingFor && due && { waitingFor }),
@@ -84,24 +84,17 @@ function afterAct({ entry }: Judged, { starts }: Step, { started, called }: Answ
   return start.kind === 'NotMigratable' ? { ...failed, state: 'Blocked' } : { ...failed, state: 'Waiting' }
 }
 
+/** Not given up yet: it is asked for again, which does no harm if Nova had heard it. */
+function afterAbort(incoming: Incoming, { called }: Answers): Incoming {
+  const answer = called.get(incoming.serverId ?? '')
+  return answer && !answer.ok ? { ...incoming, action: 'wait' } : incoming
+}
+
 /** The last one is next (C). */
 function outstanding(left: readonly Entry[], { starts }: Step): string[] {
   const next = starts.map(({ server }) => server)
   const ids = left.map(({ id }) => id)
   return [...ids.filter(id => !next.includes(id)), ...next.filter(id => ids.includes(id)).toReversed()]
-}
-
-/** HV-15: the oldest of those that ended make room; the counts still cover them. */
-function kept(entries: readonly Entry[]): Entry[] {
-  if (entries.length <= mostEntries) return [...entries]
-  const dropped = new Set(
-    entries
-      .filter(({ state }) => ends.has(state))
-      .toSorted((a, b) => (a.finishedAt ?? '').localeCompare(b.finishedAt ?? ''))
-      .slice(0, entries.length - mostEntries)
-      .map(({ id }) => id)
-  )
-  return entries.filter(({ id }) => !dropped.has(id)).slice(0, mostEntries)
 }
 
 function progress(

@@ -28,6 +28,8 @@ export interface Seen {
   /** Nova's name of the host; undefined when Nova does not know it */
   host: string | undefined
   service: ComputeService | undefined
+  /** services that might be this host by their name, when none is for sure */
+  alike: readonly string[]
   /** hosts that may take servers: up, enabled, in the zone, allowed by the spec */
   targets: readonly string[]
   /** on the host, complete over all pages */

@@ -35,7 +35,7 @@ export function settle(
     }
   }
   // two empty reads: a move that was being scheduled at the first may have a destination at the second
-  if (coming.length === 0 && phase !== 'Settling')
+  if (coming.length === 0 && (phase !== 'Settling' || before.length > 0))
     return { ...step, phase: 'Settling', waitingFor: 'a second look at moves to this host', nextCheckMs: settleGapMs }
   return undefined
 }

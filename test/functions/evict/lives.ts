@@ -11,9 +11,10 @@ const steps = 30
 async function live(seed: number, verdicts: Map<string, number>): Promise<string | undefined> {
   const random = randomOf(seed)
   const strategy = random() < 0.8 ? 'auto' : 'cold'
+  const dead = random() < 0.15 // every seventh host is not drained but rescued
   const drained = await drain(
-    { strategy, ...(random() < 0.2 && { maxParallel: 1 }) },
-    { pace: { coldMove: 3000, power: 1500, remove: 1000, settle: 300, schedule: 200 } }
+    { strategy, ...(random() < 0.2 && { maxParallel: 1 }), ...(dead && { mode: 'evacuate' }) },
+    { pace: { coldMove: 3000, power: 1500, remove: 1000, settle: 300, schedule: 200, evacuate: 2000 } }
   )
   const trail: string[] = []
   try {
@@ -21,6 +22,11 @@ async function live(seed: number, verdicts: Map<string, number>): Promise<string
     fake.host('hv1').liveMoveMs = Math.floor(random() * 10_000)
     const count = 1 + Math.floor(random() * 7)
     for (let at = 0; at < count; at++) fake.addServer({ name: `s${at}`, host: random() < 0.8 ? 'hv1' : 'hv2' })
+    const kill = (): void => {
+      if (fake.host('hv1').alive) fake.stopAgent('hv1')
+      fake.host('hv1').forcedDown = true
+    }
+    if (dead) kill()
     const check = (): string | undefined => {
       const wrong = broken(drained)
       return wrong && `seed ${seed}: ${wrong}\n  ${trail.join('\n  ')}`
@@ -36,6 +42,7 @@ async function live(seed: number, verdicts: Map<string, number>): Promise<string
       Object.assign(fake.host(host), { liveMoveFails: false, liveMoveMs: 100, liveMoveLimit: 0 })
       if (!fake.host(host).alive) fake.startAgent(host)
     }
+    if (dead) kill()
     const untilMs = clock.now() + 4 * 3_600_000
     while (drained.eviction.status?.verdict === undefined && clock.now() < untilMs) {
       const { nextCheckMs } = await drained.pass()

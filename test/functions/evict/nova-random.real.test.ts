@@ -15,7 +15,7 @@ import { openRaw } from '../../servers/openstack/raw.ts'
 import { openstack } from '../../servers/openstack.ts'
 import { isUnderWay, makeServers, patienceMs, wrongIn } from './nova.ts'
 import { randomOf } from './random.ts'
-import { options, quiet } from './world.ts'
+import { asWritten, options, quiet } from './world.ts'
 
 t.setTimeout(1_800_000)
 const target = await openstack(t)
@@ -90,13 +90,16 @@ async function live(seed: number): Promise<string | undefined> {
     clock: () => new Date(Date.now() + aheadMs),
     log: quiet,
     options: { ...options, verifyGapMs: 1000, settleGapMs: 100 },
-    observe: false
+    observe: false,
+    claim: async () => true
   })
   const trail: string[] = []
   const run = async (deps: PassDeps, lose = false): Promise<number> => {
-    const { status, nextCheckMs } = await pass(structuredClone(eviction), [], deps)
+    const read = eviction.status
+    const passed = await pass(structuredClone(eviction), [], deps)
+    const status = asWritten(eviction.status, read, passed)
     if (!lose) eviction = { ...eviction, status: JSON.parse(JSON.stringify(status)) as Status }
-    return nextCheckMs
+    return passed.nextCheckMs
   }
   const check = async (): Promise<string | undefined> => {
     const wrong = await wrongIn(cloud, host, eviction.status?.verdict)

@@ -39,6 +39,16 @@ export function broken({ fake, eviction }: Drain): string | undefined {
   return undefined
 }
 
+/** What a process misses that is held up after its look: time, people, other processes. */
+async function busyWhile(drain: Drain, random: () => number): Promise<void> {
+  for (let at = 0; at < 3; at++) {
+    drain.clock.advance(Math.floor(random() * 8000))
+    if (random() < 0.5) await drain.pass({ deps: drain.newProcess() })
+    const [instance] = drain.fake.world.instances.values()
+    if (instance && random() < 0.5) await fakeAction(drain.fake, instance.id, random() < 0.5 ? 'revertResize' : 'migrate')
+  }
+}
+
 /** One random step of the world or of the engine. */
 export async function step(drain: Drain, random: () => number): Promise<string> {
   const { fake, clock } = drain
@@ -62,6 +72,10 @@ export async function step(drain: Drain, random: () => number): Promise<string> 
     const both = [drain.pass({ deps: drain.newProcess() }), drain.pass({ deps: drain.newProcess() })]
     await Promise.all(both)
     return 'two processes at once'
+  }
+  if (roll < 0.8) {
+    await drain.pass({ deps: drain.newProcess(), meanwhile: () => busyWhile(drain, random) })
+    return 'a process is held up before it writes'
   }
   if (roll < 0.83) {
     const effect = pick([

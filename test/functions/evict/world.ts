@@ -5,6 +5,7 @@ import { cautious } from '../../../functions/evict/classify.ts'
 import { createMemory } from '../../../functions/evict/memory.ts'
 import { pass, type PassDeps, type Passed } from '../../../functions/evict/pass.ts'
 import type { Options, Peer, Status } from '../../../functions/evict/seen.ts'
+import { withFacts } from '../../../functions/evict/together.ts'
 import {
   type FakeOpenStack,
   type FakeOptions,
@@ -43,8 +44,8 @@ export interface Drain {
   /** other hosts of the fleet, as Kubernetes has them */
   others: Hypervisor[]
   deps: PassDeps
-  /** one pass; its status is stored unless `lose` says that the process died before it could be written */
-  pass(more?: { lose?: boolean; peers?: Peer[]; deps?: PassDeps }): Promise<Passed>
+  /** one pass; its status is stored unless `lose` says that the process died before it could be written; `meanwhile` happens before that */
+  pass(more?: { lose?: boolean; peers?: Peer[]; deps?: PassDeps; meanwhile?: () => Promise<unknown> }): Promise<Passed>
   /** another process: nothing remembered */
   newProcess(): PassDeps
   entry(id: string): NonNullable<Status['instances']>[number] | undefined
@@ -52,6 +53,10 @@ export interface Drain {
   run(limitMs?: number): Promise<Status>
   close(): Promise<void>
 }
+
+/** As the engine writes: what another process wrote since `read` stands, but for what this one did. */
+export const asWritten = (now: Status | undefined, read: Status | undefined, { status, acted }: Passed): Status =>
+  now === read ? status : withFacts(now ?? {}, status, acted)
 
 export const quiet = { info() {}, warn() {} }
 
@@ -93,7 +98,8 @@ export async function drain(
     clock: () => new Date(clock.now()),
     log: quiet,
     options: { ...options, ...given.options },
-    observe: false
+    observe: false,
+    claim: async () => true
   })
   const drained: Drain = {
     fake,
@@ -104,9 +110,20 @@ export async function drain(
     others: [],
     deps: newProcess(),
     newProcess,
-    async pass({ lose = false, peers = [], deps = drained.deps } = {}) {
-      const passed = await pass(structuredClone(drained.eviction), peers, deps)
-      if (!lose) drained.eviction = { ...drained.eviction, status: JSON.parse(JSON.stringify(passed.status)) as Status }
+    async pass({ lose = false, peers = [], deps = drained.deps, meanwhile } = {}) {
+      let read = drained.eviction.status
+      const store = (status: Status): void => {
+        read = JSON.parse(JSON.stringify(status)) as Status
+        drained.eviction = { ...drained.eviction, status: read }
+      }
+      const claim = async (status: Status): Promise<boolean> => {
+        if (drained.eviction.status !== read) return false
+        store(status)
+        return true
+      }
+      const passed = await pass(structuredClone(drained.eviction), peers, { ...deps, claim })
+      await meanwhile?.()
+      if (!lose && !passed.superseded) store(asWritten(drained.eviction.status, read, passed))
       return passed
     },
     entry: id => drained.eviction.status?.instances?.find(entry => entry.id === id),
