@@ -74,8 +74,12 @@ const sameMoveMs = 60_000
 export function afterSample(before: Status | undefined, sample: Sample): Status {
   const { at, stats, result, server } = sample
   const atMs = Date.parse(at)
-  const late = before?.finishedAt !== undefined && isOver(before) && atMs - Date.parse(before.finishedAt) < sameMoveMs
-  const startsMs = atMs - (typeof stats['timeElapsedMs'] === 'number' ? stats['timeElapsedMs'] : 0)
+  const elapsedMs = typeof stats['timeElapsedMs'] === 'number' ? stats['timeElapsedMs'] : undefined
+  const startsMs = atMs - (elapsedMs ?? 0)
+  // an end that says nothing of its length may be the other side's word on the move before; times are whole seconds
+  const begun = elapsedMs !== undefined || result === undefined
+  const another = isOver(before) && begun && startsMs > Date.parse(before?.finishedAt ?? '') + 1000
+  const late = !another && before?.finishedAt !== undefined && isOver(before) && atMs - Date.parse(before.finishedAt) < sameMoveMs
   // a sample that was taken before the end and comes after it is old news
   if (result === undefined && late && startsMs <= Date.parse(before?.finishedAt ?? '')) return before
   const fresh = !before || (isOver(before) && !late)
@@ -151,7 +155,12 @@ const phaseOf: Readonly<Record<string, NonNullable<Status['phase']>>> = {
   cancelled: 'Cancelled'
 }
 
-const timeOf = (text: string | null): Date => new Date(Date.parse(text?.endsWith('Z') ? text : `${text ?? ''}Z`))
+/** Nova leaves the zone out; all are UTC. */
+const timeOf = (text: string | null): Date => new Date(/Z|[+-]\d\d:?\d\d$/.test(text ?? '') ? (text ?? '') : `${text ?? ''}Z`)
+
+/** Over before the move of which agents tell began: Nova has no part in that one, or no record of it yet. */
+export const isEarlier = ({ updated, created, status }: MoveRecord, { started }: Status): boolean =>
+  ended.has(phaseOf[status] ?? 'Running') && timeOf(updated ?? created).getTime() < Date.parse(started) - sameMoveMs
 
 /** Nova knows the real destination, its own number of the move, and how cold moves go, of which no agent tells. */
 export function withRecord(before: Status | undefined, record: MoveRecord, evictionRef: Status['evictionRef']): Status {

@@ -1,6 +1,6 @@
 // HV-16…HV-18: texts as the listing in use shows them, numbers beside them, one object for each server.
 import t from 'tap'
-import { afterSample, figuresOf, isOld, withRecord } from '../../../functions/migration/decide.ts'
+import { afterSample, figuresOf, isEarlier, isOld, withRecord } from '../../../functions/migration/decide.ts'
 import { durationText, sizeText } from '../../../functions/migration/figures.ts'
 import { Migration } from '../../../shared/schema/migration.ts'
 import { validate } from '../../../shared/schema/validate.ts'
@@ -87,6 +87,28 @@ t.test('sample, end on both sides, a late sample, the next run', async t => {
     }),
     []
   )
+})
+
+t.test('HV-16: a retry soon after a failure is a run of its own, also when its end is the first that is told of it', async t => {
+  const end = { ...sample, at: '2026-11-16T12:00:12Z', result: 'failed' }
+  const failed = afterSample(afterSample(undefined, sample), end)
+  t.match(failed, { phase: 'Failed', finishedAt: '2026-11-16T12:00:12Z' })
+  const first = { type: 'unbounded', operation: 'migration_out' } // figures are absent in the first second
+  const again = afterSample(failed, { ...sample, at: '2026-11-16T12:00:28Z', stats: first })
+  t.match(again, { phase: 'Running', started: '2026-11-16T12:00:28Z', history: [{ result: 'failed' }] })
+  t.notOk('finishedAt' in again)
+  const quick = afterSample(failed, { ...end, at: '2026-11-16T12:00:31Z', result: 'success' })
+  t.match(quick, { phase: 'Completed', started: '2026-11-16T12:00:28Z', history: [{ result: 'failed' }] })
+  t.match(afterSample(failed, { ...end, at: '2026-11-16T12:00:13Z' }), { phase: 'Failed', started: failed.started }, 'told twice')
+})
+
+t.test('a record that ended long before is of another move', async t => {
+  const running = afterSample(undefined, sample)
+  const record = { id: 7, uuid: 'u', server: 's', type: 'live-migration', source: 'hv1', target: 'hv3' }
+  const at = { created: '2026-11-16T11:00:00.000000', updated: '2026-11-16T11:00:05.000000' }
+  t.equal(isEarlier({ ...record, ...at, status: 'completed' }, running), true)
+  t.equal(isEarlier({ ...record, ...at, status: 'running' }, running), false)
+  t.equal(isEarlier({ ...record, ...at, updated: '2026-11-16T12:00:11+00:00', status: 'completed' }, running), false)
 })
 
 t.test('what only Nova knows', async t => {
