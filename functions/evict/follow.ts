@@ -31,6 +31,8 @@ export interface FollowOptions {
 const rereadsMs = [250, 500, 1000, 2000, 4000]
 /** Moves that end one after the other share a pass: each costs two lists. */
 const spacingMs = 600
+/** Whoever told of an end waits for its pass: the broker's patience is not used up by a slow Nova. */
+const patienceMs = 10_000
 
 interface Track {
   running: boolean
@@ -111,7 +113,8 @@ export function createFollower({ run, log, longestMs = 9000, unhurriedMs = 1200 
       if (wait === undefined) track.hints.delete(server)
       else {
         track.hints.set(server, asked + 1)
-        waits.push(wait)
+        // no lane is idle while Nova has not agreed: it is not listed over and over for the news alone
+        waits.push(last && track.hints.size <= reserve ? Math.max(wait, restOf(last)) : wait)
       }
     }
     if (waits.length > 0) later(name, track, Math.min(...waits))
@@ -134,14 +137,15 @@ export function createFollower({ run, log, longestMs = 9000, unhurriedMs = 1200 
     const last = lasts.get(name)
     if (!last) return rereadsMs[0] ?? 0
     last.heard.add(server)
-    const restMs = last.begunMs + gapAfter(last) - performance.now()
-    return Math.max(rereadsMs[0] ?? 0, restMs)
+    return Math.max(rereadsMs[0] ?? 0, restOf(last))
   }
+
+  const restOf = (last: Last): number => last.begunMs + gapAfter(last) - performance.now()
 
   /** No lane is idle while the reserve lasts: what was heard is then only news for the status. */
   function gapAfter({ heard, reserve, tookMs }: Last): number {
     if (heard.size > reserve) return spacingMs
-    return reserve === Infinity ? Math.max(unhurriedMs, 4 * tookMs) : unhurriedMs
+    return reserve === Infinity ? Math.max(unhurriedMs, Math.min(4 * tookMs, patienceMs)) : unhurriedMs
   }
 
   function stopTimer(track: Track): void {

@@ -51,6 +51,9 @@ interface Deps {
 
 const moved = (event: string, detail: string): boolean => detail.toLowerCase() === 'migrated' && /stopped|resumed/i.test(event)
 
+/** Nova ends a part of a move, and not the move: nothing is to be done then. */
+const inTheMiddle = /^instance\.(live_migration_pre|resize_prep|resize)\./
+
 /** An agent told of a server: whichever Eviction it belongs to looks again. Most domains are nobody's business here. */
 async function heard(server: string, host: string, { engine }: Deps): Promise<void> {
   const open = await engine.open()
@@ -122,9 +125,9 @@ export default defineFunction({
     on(migrationEnded, { key: ({ data }) => data.server }, ({ data }, deps: Deps) => heard(data.server, data.host, deps)),
     on(postcopyFailed, { key: ({ data }) => data.server }, ({ data }, deps: Deps) => heard(data.server, data.host, deps)),
     // EV-13: Nova's own word, for who lets its notifications in
-    on(novaServerChanged, { key: ({ data }) => data.server }, ({ data }, deps: Deps) =>
-      heard(data.server, data.host ?? '', deps)
-    ),
+    on(novaServerChanged, { key: ({ data }) => data.server }, async ({ data }, deps: Deps) => {
+      if (!inTheMiddle.test(data.event)) await heard(data.server, data.host ?? '', deps)
+    }),
     ...[domainChanged, domainStopped].map(kind =>
       on(kind, { key: ({ data }) => data.server }, async ({ data }, deps: Deps) => {
         if (moved(data.event, data.detail) || /undefined|stopped/i.test(data.event)) await heard(data.server, data.host, deps)

@@ -50,8 +50,9 @@ async function fill(cloud: Cloud, target: RealOpenStack, servers: number): Promi
   return [...(await makeServers(cloud, target, wanted)).values()]
 }
 
+/** Not more often: Nova's API has one process here, and a list of 30 servers keeps it from its work. */
 async function untilEmpty(cloud: Cloud, begun: number): Promise<number> {
-  while ((await onHost(cloud)).length > 0) await pause(200)
+  while ((await onHost(cloud)).length > 0) await pause(500)
   return performance.now() - begun
 }
 

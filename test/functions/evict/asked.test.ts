@@ -163,6 +163,17 @@ t.test('EV-13: after an event Nova is asked again until it agrees', async t => {
   t.equal(stale, -1, 'three times too early, then it agreed')
 })
 
+t.test('EV-14: while no lane is idle, Nova is not listed over and over because it has not agreed yet', async t => {
+  const waiting = follow(() => ({ ...idle, moving: new Set(['a']), reserve: 0 }))
+  const calm = follow(() => ({ ...idle, moving: new Set(['a']), reserve: Infinity }), 3_600_000)
+  for (const { follower } of [waiting, calm]) {
+    void follower.hint('hv1', 'a')
+    await follower.pass('hv1')
+  }
+  await eventually('a server that waits for the lane has Nova asked again and again', async () => waiting.passes() === 4)
+  t.equal(calm.passes(), 1)
+})
+
 t.test(
   'EV-13, EV-16: ends that come together share a pass; while Nova has one in its queue, a single end is no hurry',
   async t => {
