@@ -20,7 +20,8 @@ export interface Bus {
 const callMs = 10_000
 const retryMs = 5000
 
-export async function openBus(address: string): Promise<Bus> {
+/** A bus that accepts and says nothing is as good as none. */
+export async function openBus(address: string, timeoutMs = callMs): Promise<Bus> {
   const bus = createClient({ busAddress: address, timeout: callMs })
   const closed = new Promise<void>(resolve => {
     bus.connection.on('close', () => resolve())
@@ -29,7 +30,19 @@ export async function openBus(address: string): Promise<Bus> {
   const failed = new Promise<never>((_, reject) => bus.connection.on('error', reject))
   failed.catch(() => {}) // after the connection was made, `closed` tells it
   const connected = new Promise<void>(resolve => bus.connection.on('connect', resolve))
-  await Promise.race([connected, failed, closed.then(() => Promise.reject(new Error('the bus hung up')))])
+  const answered = new AbortController()
+  const mute = sleep(timeoutMs, undefined, answered).then(() =>
+    Promise.reject(new Error(`the bus did not answer in ${timeoutMs} ms`))
+  )
+  mute.catch(() => {}) // it did
+  try {
+    await Promise.race([connected, failed, mute, closed.then(() => Promise.reject(new Error('the bus hung up')))])
+  } catch (err) {
+    bus.connection.end()
+    throw err
+  } finally {
+    answered.abort()
+  }
   return {
     call: async ({ service, path, interface: of }, member, signature, body) =>
       bus.invoke({ destination: service, path, interface: of, member, ...(signature && { signature, body: body ?? [] }) }),
