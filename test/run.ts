@@ -11,6 +11,8 @@ import { tally } from './runner/tally.ts'
 import { say, type Prepared } from './servers/say.ts'
 
 interface Server {
+  /** Wants the processors while it is made ready; the others want the network. */
+  compiles?: boolean
   /** Installs or builds what is missing. */
   prepare(): Promise<Prepared>
   /** One for the whole run; without it each test file starts its own. */
@@ -52,54 +54,56 @@ const missing = new Map<string, string>()
 const standing = new Set<string>()
 const shared: Array<{ env: Record<string, string>; stop: () => Promise<void> }> = []
 
-async function prepare(name: string): Promise<void> {
+async function prepare(name: string, server: Server): Promise<void> {
   const started = Date.now()
-  const server = (await import(join(servers, `${name}.ts`))) as Server
   const prepared = await server.prepare()
-  if (!prepared.ok) missing.set(name, prepared.reason)
-  else {
-    if (server.share) shared.push(await server.share())
-    standing.add(name)
+  try {
+    if (prepared.ok && server.share) shared.push(await server.share())
+    if (prepared.ok) standing.add(name)
+    else missing.set(name, prepared.reason)
+  } catch (err) {
+    missing.set(name, `${name} does not start: ${(err as Error).message}`)
   }
-  say(`${name}: ${prepared.ok ? `ready after ${((Date.now() - started) / 1000).toFixed(1)} s` : prepared.reason}`)
+  say(`${name}: ${missing.get(name) ?? `ready after ${((Date.now() - started) / 1000).toFixed(1)} s`}`)
 }
 
-/** Begins with the files that need no server, while one server after the other is made ready. */
-async function runGroup(files: readonly string[], width: { least: number; most: number }): Promise<void> {
-  if (files.length === 0) return
-  const names = [...new Set(files.flatMap(file => needs.get(file) ?? []))].filter(
-    name => !standing.has(name) && !missing.has(name)
+// A whole cluster with all its parts wants the machine for itself, and nobody else is to wait for it.
+const wantsAll = (file: string): boolean => needs.get(file)?.includes('knative') ?? false
+const groups = [
+  { files: all.filter(file => !wantsAll(file)), least: 2, most: 4 },
+  { files: all.filter(wantsAll), least: 1, most: 1 }
+]
+
+/** One server after the other, so that each has the machine; but what is compiled and what is installed side by side. */
+async function prepareAll(): Promise<void> {
+  const names = [...new Set(groups.flatMap(({ files }) => files.flatMap(file => needs.get(file) ?? [])))]
+  const all = await Promise.all(
+    names.map(async name => ({ name, server: (await import(join(servers, `${name}.ts`))) as Server }))
   )
-  const preparing = (async () => {
-    for (const name of names) await prepare(name)
-  })()
-  const ready = (file: string) => {
-    const wanted = needs.get(file) ?? []
-    if (wanted.some(name => missing.has(name))) return 'never'
-    return wanted.every(name => standing.has(name)) ? 'yes' : 'not yet'
+  const inTurn = async (compiles: boolean) => {
+    for (const { name, server } of all.filter(({ server }) => (server.compiles ?? false) === compiles))
+      await prepare(name, server)
   }
-  const env = (): Record<string, string> =>
-    Object.assign({ NODE_OPTIONS: '--conditions=drover', NODE_COMPILE_CACHE: compileCache }, ...shared.map(({ env }) => env))
-  const running = runFiles({
-    root,
-    files: await inOrder(root, files, file => needs.has(file)),
-    ready,
-    env,
-    ...width,
-    onEnd: told
-  })
-  await Promise.all([preparing, running])
+  await Promise.all([inTurn(true), inTurn(false)])
+}
+
+function ready(file: string): 'yes' | 'not yet' | 'never' {
+  const wanted = needs.get(file) ?? []
+  if (wanted.some(name => missing.has(name))) return 'never'
+  return wanted.every(name => standing.has(name)) ? 'yes' : 'not yet'
+}
+
+const env = (): Record<string, string> =>
+  Object.assign({ NODE_OPTIONS: '--conditions=drover', NODE_COMPILE_CACHE: compileCache }, ...shared.map(({ env }) => env))
+
+async function runAll(): Promise<void> {
+  for (const { files, ...width } of groups)
+    await runFiles({ root, files: await inOrder(root, files, file => needs.has(file)), ready, env, ...width, onEnd: told })
 }
 
 const checks = (chosen.length === 0 ? ['typecheck', 'lint'] : []).map(check)
-// A whole cluster with all its parts wants the machine for itself, and nobody else is to wait for it.
-const wantsAll = (file: string): boolean => needs.get(file)?.includes('knative') ?? false
 try {
-  await runGroup(
-    all.filter(file => !wantsAll(file)),
-    { least: 2, most: 4 }
-  )
-  await runGroup(all.filter(wantsAll), { least: 1, most: 1 })
+  await Promise.all([prepareAll(), runAll()])
 } finally {
   for (const { stop } of shared) await stop()
 }

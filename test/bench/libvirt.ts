@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline/promises'
 import { connect, type Domain, type Libvirt, procedures } from 'node-libvirt'
 import { prepare, startLibvirt } from '../servers/libvirt.ts'
 import { diskXml, guestXml, writeGuestImage } from '../servers/libvirt/guest.ts'
-import { install } from '../servers/libvirt/prepare.ts'
+import { install } from '../servers/install.ts'
 import { median, type Report } from './report.ts'
 
 // Calls to a real libvirtd with four QEMU guests, over its unix socket. The peer is a C program on libvirt's own client; both make
@@ -28,7 +28,7 @@ const kinds: Array<[name: string, count: number, call: (virt: Libvirt, domain: D
 
 export async function run(report: Report): Promise<void> {
   const prepared = await prepare()
-  const built = install(['libvirt-dev', 'gcc', 'libc6-dev'], ['/usr/include/libvirt/libvirt.h', '/usr/bin/gcc'])
+  const built = await install(['libvirt-dev', 'gcc', 'libc6-dev'], ['/usr/include/libvirt/libvirt.h', '/usr/bin/gcc'])
   for (const step of [prepared, built]) if (!step.ok) throw new Error(step.reason)
   const ends: Array<() => Promise<void> | void> = []
   try {

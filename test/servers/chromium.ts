@@ -1,7 +1,7 @@
 // Debian's Chromium, driven by playwright-core
 import { existsSync } from 'node:fs'
 import { chromium, type Browser } from 'playwright-core'
-import { install } from './libvirt/prepare.ts'
+import { install } from './install.ts'
 import type { Prepared } from './say.ts'
 
 const places = [process.env['CHROME_PATH'], '/usr/bin/chromium', '/usr/bin/google-chrome'].filter(place => place !== undefined)

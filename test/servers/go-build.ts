@@ -12,7 +12,7 @@ const run = promisify(execFile)
 
 export interface Workshop {
   go: string
-  /** Where it is compiled; what is left there is kept. */
+  /** Where the programs are put, named for their packages; all that is there is kept. */
   folder: string
   env: NodeJS.ProcessEnv
 }
@@ -39,7 +39,11 @@ export async function builtOnce(wanted: Wanted, build: (workshop: Workshop) => P
     say(`compiling ${what} once into ${kept} (${takes}, kept for later runs)`)
     const folder = await mkdtemp(`${kept}-`)
     try {
-      await build({ go, folder, env: { ...process.env, GOFLAGS: '-mod=mod -buildvcs=false', GOWORK: 'off', CGO_ENABLED: '0' } })
+      await build({
+        go,
+        folder,
+        env: { ...process.env, GOFLAGS: '-mod=readonly -buildvcs=false', GOWORK: 'off', CGO_ENABLED: '0' }
+      })
       await writeFile(join(folder, 'version'), stamp)
       await rm(kept, { recursive: true, force: true })
       await rename(folder, kept)
@@ -62,39 +66,35 @@ async function lock(file: string): Promise<() => void> {
   return () => holder.stdin.end()
 }
 
-/** The go.mod of a published module whose own folders are replaced by what was published in their place. */
-export async function goModOf({ go, folder, env }: Workshop, module: string): Promise<string> {
-  await writeFile(join(folder, 'go.mod'), 'module drover.test/build\n')
-  const { stdout } = await run(go, ['mod', 'download', '-json', module], { cwd: folder, env })
-  const { GoMod } = JSON.parse(stdout) as { GoMod: string }
-  const text = (await readFile(GoMod, 'utf8')).replace(/^module .*/m, 'module drover.test/build')
-  return `${text}\nrequire ${module.replace('@', ' ')}\n`
-}
-
 export interface Compiled {
   what: string
-  /** `-o` */
-  output: string
+  /**
+   * A folder with go.mod and go.sum, which say every version: without them Go asks for thousands of modules, one after the other. For another release
+   * take its go.mod, the published modules in place of its staging folders, and `GOFLAGS=-mod=mod go list -deps ./...` until nothing changes.
+   */
+  module: string
   packages?: string[]
   linkerFlags?: string
 }
 
 /** With a line of progress every 20 s. */
 export async function compile(
-  { go, folder: cwd, env }: Workshop,
-  { what, output, packages = ['.'], linkerFlags = '-s -w' }: Compiled
+  { go, folder, env }: Workshop,
+  { what, module: cwd, packages = ['.'], linkerFlags = '-s -w' }: Compiled
 ): Promise<void> {
   const { stdout } = await run(go, ['list', '-deps', ...packages], { cwd, env, maxBuffer: 1 << 26 })
   const total = stdout.trim().split('\n').length
   const started = Date.now()
-  const args = ['build', '-v', '-trimpath', '-ldflags', linkerFlags, '-o', output, ...packages]
+  const args = ['build', '-v', '-trimpath', '-ldflags', linkerFlags, '-o', `${folder}/`, ...packages]
   const child = spawn(go, args, { cwd, env, stdio: ['ignore', 'ignore', 'pipe'] })
   const lines: string[] = []
   createInterface(child.stderr).on('line', line => lines.push(line))
   const progress = setInterval(() => {
     const seconds = (Date.now() - started) / 1000
-    const left = Math.round((seconds / Math.max(lines.length, 1)) * (total - lines.length))
-    say(`${what}: ${lines.length} of ${total} packages compiled, about ${left > 0 ? left : 20} s left`)
+    const left = Math.round((seconds / lines.length) * (total - lines.length))
+    // the first few say little: what Go has in its cache is not told
+    const estimate = lines.length > total / 20 ? `, about ${left > 0 ? left : 20} s left` : ''
+    say(`${what}: ${lines.length} of ${total} packages compiled${estimate}`)
   }, 20_000)
   const [code] = (await once(child, 'close').finally(() => clearInterval(progress))) as [number]
   if (code !== 0) throw new Error(`go build of ${what} failed:\n${lines.slice(-20).join('\n')}`)

@@ -2,7 +2,7 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { install } from './libvirt/prepare.ts'
+import { install } from './install.ts'
 import type { Prepared } from './say.ts'
 
 export async function prepare(): Promise<Prepared> {

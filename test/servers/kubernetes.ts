@@ -18,6 +18,8 @@ export type Cluster = Access & {
 
 export const kubectlPath = (): string => join(binFolder, 'kubectl')
 
+export const compiles = true
+
 export async function prepare(): Promise<Prepared> {
   try {
     await buildKubernetes()

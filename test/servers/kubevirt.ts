@@ -16,6 +16,8 @@ import { applyCrd, installMachineCrds, served } from './machine-crds.ts'
 import { request } from './request.ts'
 import type { Prepared } from './say.ts'
 
+export const compiles = true
+
 export async function prepare(): Promise<Prepared> {
   try {
     await buildKubevirt()

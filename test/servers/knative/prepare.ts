@@ -2,12 +2,12 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cacheFolder } from '../cache.ts'
 import { findGo } from '../go.ts'
 import { buildKubernetes } from '../kubernetes-build.ts'
-import { install } from '../libvirt/prepare.ts'
+import { install } from '../install.ts'
 import type { Prepared } from '../say.ts'
 import { buildNode } from './node-build.ts'
 
@@ -34,7 +34,7 @@ export async function prepare(): Promise<Prepared> {
   if (namespaces.status !== 0) return { ok: false, reason: `namespaces cannot be made: ${namespaces.stderr ?? namespaces.error}` }
   if (!existsSync('/sys/fs/cgroup/memory/cgroup.procs'))
     return { ok: false, reason: 'the node is made for cgroup v1, which this machine has not' }
-  const installed = await withoutServices(() => install(Object.keys(programs), Object.values(programs)))
+  const installed = await install(Object.keys(programs), Object.values(programs))
   if (!installed.ok) return installed
   try {
     const control = await buildKubernetes()
@@ -49,14 +49,4 @@ export async function prepare(): Promise<Prepared> {
   } catch (err) {
     return { ok: false, reason: `Knative cannot be built: ${(err as Error).message}` }
   }
-}
-
-/** rabbitmq-server and containerd would start themselves when they are installed. */
-async function withoutServices(work: () => Prepared): Promise<Prepared> {
-  const policy = '/usr/sbin/policy-rc.d'
-  if (existsSync(policy)) return work()
-  await writeFile(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
-  const result = work()
-  await rm(policy, { force: true })
-  return result
 }

@@ -52,6 +52,7 @@ install() {
   [ "$(id -u)" = 0 ] || die "root is needed to install: $(missing | xargs)"
   command -v apt-get > /dev/null || die "apt-get is needed to install: $(missing | xargs)"
   say "installing $(missing | wc -l) packages and what they need (some minutes, once)"
+  exec 7> /run/lock/drover-apt.lock; flock 7 # one at a time, with the others of test/servers/install.ts
   local policy=""; [ -e /usr/sbin/policy-rc.d ] || { printf '#!/bin/sh\nexit 101\n' > /usr/sbin/policy-rc.d; chmod 755 /usr/sbin/policy-rc.d; policy=1; }
   # an archive folder of its own: another apt-get that ends meanwhile may empty the common one
   local apt="apt-get -o DPkg::Lock::Timeout=1200 -o Dir::Cache::archives=$OSL_CACHE/debs"; mkdir -p "$OSL_CACHE/debs/partial"
@@ -59,6 +60,7 @@ install() {
   # shellcheck disable=SC2046
   DEBIAN_FRONTEND=noninteractive $apt -y -qq --no-install-recommends install $(missing) > "$OSL_CACHE/apt.log" 2>&1 || { tail -5 "$OSL_CACHE/apt.log" >&2; local failed=1; }
   [ -z "$policy" ] || rm -f /usr/sbin/policy-rc.d
+  exec 7>&-
   rm -rf "$OSL_CACHE/debs"; [ -z "${failed:-}" ] || die "apt-get failed, see $OSL_CACHE/apt.log"
 }
 
