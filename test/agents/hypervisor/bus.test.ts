@@ -33,6 +33,6 @@ t.test('none at all is told, and tried again until the end', async t => {
     stop.abort()
   }
   const address = `unix:path=${join(folder, 'nothing')}`
-  await withBus({ address, signal: stop.signal, log: pino({ level: 'silent' }), lost }, async () => t.fail('no session'))
+  await withBus({ address, signal: stop.signal, log: pino({ level: 'silent' }), lost }, async () => void t.fail('no session'))
   t.match(reasons, [/ENOENT/])
 })
