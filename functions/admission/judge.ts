@@ -7,15 +7,15 @@ import { checkMachine } from '../../shared/rules/machine.ts'
 import { checkNetworkConfiguration, checkNetworkDeletion } from '../../shared/rules/network-configuration.ts'
 import { checkOVSNode } from '../../shared/rules/ovs-node.ts'
 import type { Finding, Verdict } from '../../shared/rules/rule.ts'
+import { hasShape } from '../../shared/rules/shape.ts'
 import type { Crd } from '../../shared/schema/crd.ts'
 import { Eviction } from '../../shared/schema/eviction.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import type { ObjectMeta } from '../../shared/schema/kind.ts'
 import { Machine } from '../../shared/schema/machine.ts'
 import { NetworkConfiguration } from '../../shared/schema/network-configuration.ts'
-import { isRecord, openApiSchema } from '../../shared/schema/openapi.ts'
+import { isRecord } from '../../shared/schema/openapi.ts'
 import { OVSNode } from '../../shared/schema/ovs-node.ts'
-import { hasTypes } from '../../shared/schema/type-errors.ts'
 import { at } from '../../shared/schema/violation.ts'
 import { foreignNamespaces, secretName } from './references.ts'
 import type { Knowledge } from './knowledge.ts'
@@ -107,9 +107,9 @@ export function judge(review: Review, bench: Bench): Verdict | Promise<Verdict> 
     : known.judge({ review, object: review.object, old } as never, bench)
 }
 
-/** The stored object, unless an older schema let through what no rule can read. */
+/** The stored object, unless an older schema let through what no rule can read. Words that a newer one allows are no reason to forget it. */
 function earlier(kind: Crd, review: Review): unknown {
-  const readable = metadataFindings(review.old, review).length === 0 && hasTypes(openApiSchema(kind), review.old)
+  const readable = metadataFindings(review.old, review).length === 0 && hasShape(kind, review.old)
   return readable ? review.old : undefined
 }
 

@@ -13,6 +13,8 @@ export interface Host {
   zone: string | undefined
   /** Takes servers: not in maintenance, and not said to be unready. */
   available: boolean
+  /** Goes away with its agent at work: what still runs here looks for a place in the zone. Of a dead host nobody counts any more. */
+  emptying: boolean
   capacity: Amounts
   allocation: Amounts
   aggregates: ReadonlyArray<{ name: string; maxUnavailable?: string | undefined }>
@@ -31,6 +33,7 @@ export function hostOf({ metadata, spec, status }: Hypervisor): Host {
     name: metadata.name,
     zone: metadata.labels?.[zoneLabel],
     available: !spec?.maintenance && !unready && !isTrue({ ...(status && { status }) }, 'Terminating'),
+    emptying: spec?.maintenance !== undefined && !['', 'ha'].includes(spec.maintenance),
     capacity: amounts(status?.effectiveCapacity ?? status?.capacity),
     allocation: amounts(status?.allocation),
     aggregates: [...aggregates].map(([name, maxUnavailable]) => ({ name, maxUnavailable }))
@@ -60,14 +63,16 @@ export interface Shortage {
 export function zoneShortage(leaving: Host, fleet: readonly Host[]): Shortage[] | { unknown: string } {
   const { zone } = leaving
   if (zone === undefined) return { unknown: leaving.name }
-  const others = fleet.filter(host => host.zone === zone && host.available && host.name !== leaving.name)
+  const inZone = fleet.filter(host => host.zone === zone && host.name !== leaving.name)
+  const others = inZone.filter(({ available }) => available)
+  const inNeed = [leaving, ...inZone.filter(({ available, emptying }) => available || emptying)]
   const silent = [leaving, ...others].find(({ capacity }) => resources.some(resource => capacity[resource] === undefined))
   if (silent) return { unknown: silent.name }
   return resources.flatMap(resource => {
     const sizes = others.map(({ capacity }) => capacity[resource] ?? 0n)
     const largest = sizes.reduce((most, size) => (size > most ? size : most), 0n)
     const left = sizes.reduce((sum, size) => sum + size, 0n) - largest
-    const need = [leaving, ...others].reduce((sum, { allocation }) => sum + (allocation[resource] ?? 0n), 0n)
+    const need = inNeed.reduce((sum, { allocation }) => sum + (allocation[resource] ?? 0n), 0n)
     return left >= need ? [] : [{ zone, resource, percent: Number((left * 100n) / need) }]
   })
 }

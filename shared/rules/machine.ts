@@ -3,8 +3,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { apiVersion } from '../schema/kind.ts'
 import { Machine } from '../schema/machine.ts'
-import { openApiSchema, type OpenApi } from '../schema/openapi.ts'
-import { hasTypes, typeErrors } from '../schema/type-errors.ts'
+import { openApiSchema } from '../schema/openapi.ts'
+import { typeErrors } from '../schema/type-errors.ts'
 import type { Violation } from '../schema/violation.ts'
 import { firmware, foreignSources, machineType, macAddresses, onePodNetwork, sources } from './machine-device-rules.ts'
 import type { MachineAsked, MachineFacts } from './machine-facts.ts'
@@ -13,6 +13,7 @@ import { fixedDisks, removedDisks } from './machine-update-rules.ts'
 import { machineWarnings } from './machine-warnings.ts'
 import { merge } from './merge.ts'
 import { judge, type Finding, type Rule, type Verdict } from './rule.ts'
+import { hasShape } from './shape.ts'
 
 /** A1–A16 and W1–W9, in the order of the specification. */
 export const machineRules: ReadonlyArray<Rule<MachineAsked>> = [
@@ -45,16 +46,10 @@ export function checkMachine(machine: Machine, old: Machine | undefined, facts: 
   const { metadata, spec } = machine
   const object = { apiVersion: apiVersion(Machine), kind: Machine.kind, metadata, spec }
   const wrong = typeErrors(openApiSchema(Machine), object)
-  if (wrong.length > 0 && !hasTypes(shape, object)) return { violations: wrong.map(numbered), warnings: [] }
+  if (wrong.length > 0 && !hasShape(Machine, object)) return { violations: wrong.map(numbered), warnings: [] }
   const { violations, warnings } = judge(machineRules, { machine, merged: merge(spec), facts, old })
   return { violations: onePerPath([...wrong.map(numbered), ...violations]), warnings }
 }
-
-const limits = new Set(['pattern', 'enum', 'minLength', 'maxLength', 'minimum', 'maximum'])
-/** Types alone: what the rules rely on. A value out of its range can still be judged along with the rest. */
-const shape = JSON.parse(JSON.stringify(openApiSchema(Machine)), function (this: unknown, key, value: unknown) {
-  return limits.has(key) && !Array.isArray(this) ? undefined : value
-}) as OpenApi
 
 /** The schema knows no numbers of rules; most of what it says is A4. */
 function numbered(violation: Violation): Finding {

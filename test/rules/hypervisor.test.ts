@@ -96,6 +96,10 @@ t.test('HV-12: N−1 capacity of the zone', async t => {
   t.same(drain([...zone(1), hostOf(hv({}, 'd', undefined, 'y'))]), silence, 'other zones are not asked')
   const gone = [...zone(1, ['h', 'c']), hostOf(hv({ maintenance: 'auto' }, 'b', size(10, 1), 'z'))]
   t.same(drain(gone).warned, short, 'a host that is away holds nothing')
+  const away = (spec: object, used: number) => [...zone(1), hostOf(hv(spec, 'd', size(10, used), 'z'))]
+  t.same(drain(away({ maintenance: 'auto' }, 0)), silence, 'another is empty')
+  t.same(drain(away({ maintenance: 'auto' }, 1)).warned, short, 'what another is yet to be rid of needs a place too')
+  t.same(drain(away({ maintenance: 'ha' }, 9)), silence, 'of a dead host nobody counts any more')
 })
 t.test('HV-12: who is not asked', async t => {
   t.same(drain(zone(8), { user: ha }, hv({ maintenance: 'ha' }, 'h', size(10, 8), 'z')), silence, 'the host is dead')
@@ -166,6 +170,16 @@ t.test('HV-14: an agent writes its own fields of its own host, whatever is enfor
   t.same(write({}, agent('node-a'), { operation: 'DELETE', old: undefined }), ['HV-14'])
   t.same(write({}, agent('node-a'), { operation: 'CREATE', old: undefined }), ['HV-14'])
   t.same(write(status({ evicted: true }), jane), [], 'status of others is none of its business')
+})
+
+t.test('words of a newer status hold up neither the agent nor who changes the spec', async t => {
+  const newer = { numInstances: 1, phase: 'Polishing', conditions: [] } as unknown as Status
+  const old = hv({}, 'node-a', newer)
+  const beat = { ...old, status: { ...newer, numInstances: 2 } }
+  t.same(ask(beat, { old, user: agent('node-a'), subresource: 'status' }), silence)
+  t.same(ask({ ...old, spec: { ...old.spec, version: '2' } }, { old }), silence)
+  const broken = { ...old, status: { numInstances: 'many' } } as unknown as Hypervisor
+  t.same(ask({ ...broken, spec: { ...old.spec, version: '2' } }, { old }).refused, ['schema status.numInstances'])
 })
 
 t.test('whatever leaves the spec alone, or is on its way out, is not judged', async t => {
