@@ -17,6 +17,8 @@ export interface Case {
 const nic = (name: string, networkName: string, macAddress?: string) => ({ name, networkName, ...(macAddress && { macAddress }) })
 const efi = (bootloader: object) => ({ firmware: { bootloader } })
 const root = (more: object) => ({ template: 'small', disks: [{ name: 'root', ...more }] })
+const extra = (disk: object) => ({ template: 'small', disks: [disk] })
+const image = { http: { url: 'https://images.example.org/a.img' } }
 const iso = { containerDisk: { image: 'images.example.org/tools:1' } }
 
 export const refusals: Case[] = [
@@ -27,6 +29,33 @@ export const refusals: Case[] = [
     good: { resources: { cpu: { cores: 1 }, memory: { size: '2Gi' } }, disks: [{ name: 'root', size: '1Gi' }] }
   },
   { id: 'A2', name: 'a.b', bad: { template: 'small' }, good: { template: 'small' } },
+  { id: 'A2', bad: extra({ name: 'Data_1', size: '1Gi' }), good: extra({ name: 'data-1', size: '1Gi' }) },
+  { id: 'A2', bad: extra({ name: 'cloudinitdisk', size: '1Gi' }), good: extra({ name: 'cloudinit', size: '1Gi' }) },
+  {
+    id: 'A2',
+    bad: { template: 'small', cdroms: [{ name: 'x'.repeat(64), source: iso }] },
+    good: { template: 'small', cdroms: [{ name: 'x'.repeat(63), source: iso }] }
+  },
+  {
+    id: 'A2',
+    bad: { template: 'small', networks: [nic('Eth0', 'n1')] },
+    good: { template: 'small', networks: [nic('eth0', 'n1')] }
+  },
+  {
+    id: 'A3',
+    bad: { template: 'small', disks: ['d', 'd'].map(name => ({ name, size: '1Gi' })) },
+    good: { template: 'small', disks: ['d', 'e'].map(name => ({ name, size: '1Gi' })) }
+  },
+  {
+    id: 'A3',
+    bad: { template: 'small', networks: [nic('a', 'n1'), nic('a', 'n1')] },
+    good: { template: 'small', networks: [nic('a', 'n1'), nic('b', 'n1')] }
+  },
+  {
+    id: 'A3',
+    bad: { template: 'small', bootOrder: ['disk', 'disk'] },
+    good: { template: 'small', bootOrder: ['disk', 'network'] }
+  },
   {
     id: 'A3',
     bad: { template: 'small', cdroms: [{ name: 'root', source: iso }] },
@@ -42,12 +71,25 @@ export const refusals: Case[] = [
     bad: { template: 'small', resources: { memory: { size: '1500k' } } },
     good: { template: 'small', resources: { memory: { size: '1536Mi' } } }
   },
+  { id: 'A4', bad: root({ size: '0' }), good: root({ size: '1' }) },
+  { id: 'A4', bad: root({ volumeMode: 'Raw' }), good: root({ volumeMode: 'Block' }) },
+  { id: 'A4', bad: extra({ name: 'data' }), good: extra({ name: 'data', size: '1Gi' }) },
+  {
+    id: 'A4',
+    bad: { template: 'small', resources: { cpu: { cores: 257 } } },
+    good: { template: 'small', resources: { cpu: { cores: 256 } } }
+  },
   {
     id: 'A5',
     bad: { template: 'small', resources: { cpu: { cores: 256, threads: 2, sockets: 2 } } },
     good: { template: 'small', resources: { cpu: { cores: 256, threads: 2, sockets: 1 } } }
   },
   { id: 'A6', bad: root({ accessMode: 'ReadOnlyMany' }), good: root({ accessMode: 'ReadWriteMany' }) },
+  {
+    id: 'A6',
+    bad: extra({ name: 'data', size: '1Gi', accessMode: 'ReadOnlyMany', source: image }),
+    good: extra({ name: 'data', size: '1Gi', accessMode: 'ReadOnlyMany' })
+  },
   {
     id: 'A7',
     bad: { template: 'small', bootOrder: ['cdrom', 'disk'] },
@@ -57,6 +99,11 @@ export const refusals: Case[] = [
     id: 'A8',
     bad: { template: 'small', cloudInit: { networkData: 'version: [2' } },
     good: { template: 'small', cloudInit: { networkData: 'version: 2' } }
+  },
+  {
+    id: 'A8',
+    bad: { template: 'small', cloudInit: { userData: '#'.repeat(512 * 1024 + 1) } },
+    good: { template: 'small', cloudInit: { userData: '#'.repeat(512 * 1024) } }
   },
   {
     id: 'A9',
@@ -69,9 +116,24 @@ export const refusals: Case[] = [
     good: { template: 'small', domain: { ...efi({ efi: true }), features: { acpi: true } } }
   },
   {
+    id: 'A9',
+    bad: { template: 'small', domain: { ...efi({ secureBoot: true }), machine: { type: 's390-ccw-virtio' } } },
+    good: { template: 'small', domain: { ...efi({ secureBoot: true }), machine: { type: 'q35' } } }
+  },
+  {
     id: 'A10',
     bad: { template: 'small', domain: { machine: { type: 'pc-i440fx-9.0' } } },
     good: { template: 'small', domain: { machine: { type: 'pc-q35-9.0' } } }
+  },
+  {
+    id: 'A11',
+    bad: { template: 'small', networks: [nic('a', 'n1', '52:54:00:00:00')] },
+    good: { template: 'small', networks: [nic('a', 'n1', '52:54:00:00:00:0b')] }
+  },
+  {
+    id: 'A11',
+    bad: { template: 'small', networks: [nic('a', 'n1', '53:54:00:00:00:0b')] },
+    good: { template: 'small', networks: [nic('a', 'n1', '52:54:00:00:00:0B')] }
   },
   {
     id: 'A11',
@@ -85,13 +147,29 @@ export const refusals: Case[] = [
   },
   {
     id: 'A13',
-    bad: root({ source: { blank: {}, http: { url: 'https://images.example.org/a.img' } } }),
-    good: root({ source: { http: { url: 'https://images.example.org/a.img' } } })
+    bad: root({ source: { blank: {}, ...image } }),
+    good: root({ source: image })
+  },
+  { id: 'A13', bad: root({ source: {} }), good: root({ source: { blank: {} } }) },
+  {
+    id: 'A13',
+    bad: { template: 'small', cdroms: [{ name: 'tools', size: '1Gi', source: { blank: {} } }] },
+    good: { template: 'small', cdroms: [{ name: 'tools', size: '1Gi', source: image }] }
+  },
+  {
+    id: 'A13',
+    bad: { template: 'small', cdroms: [{ name: 'tools', source: image }] },
+    good: { template: 'small', cdroms: [{ name: 'tools', source: iso }] }
   },
   {
     id: 'A14',
     bad: root({ source: { pvc: { name: 'golden', namespace: 'images' } } }),
     good: root({ source: { pvc: { name: 'golden' } } })
+  },
+  {
+    id: 'A14',
+    bad: root({ source: { dataSource: { name: 'debian', namespace: 'images' } } }),
+    good: root({ source: { dataSource: { name: 'debian' } } })
   },
   { id: 'A15', was: root({ size: '30Gi' }), bad: root({ size: '29Gi' }), good: root({ size: '31Gi' }) },
   {
@@ -99,6 +177,25 @@ export const refusals: Case[] = [
     was: root({ storageClass: 'fast' }),
     bad: root({ storageClass: 'slow' }),
     good: { ...root({ storageClass: 'fast' }), powerState: 'Stopped' }
+  },
+  {
+    id: 'A15',
+    was: root({ accessMode: 'ReadWriteMany' }),
+    bad: root({ accessMode: 'ReadWriteOnce' }),
+    good: { ...root({ accessMode: 'ReadWriteMany' }), powerState: 'Stopped' }
+  },
+  {
+    id: 'A15',
+    was: root({ volumeMode: 'Block' }),
+    bad: root({ volumeMode: 'Filesystem' }),
+    good: { ...root({ volumeMode: 'Block' }), powerState: 'Stopped' }
+  },
+  { id: 'A15', was: root({ source: image }), bad: root({ source: null }), good: root({ source: image, size: '99Gi' }) },
+  {
+    id: 'A15',
+    was: { template: 'large' },
+    bad: { template: 'small' },
+    good: { template: 'small', disks: [{ name: 'root', size: '80Gi' }] }
   },
   {
     id: 'A16',
@@ -109,6 +206,17 @@ export const refusals: Case[] = [
   },
   { id: 'A17', kind: 'NetworkConfiguration', bad: { bridge: 'br0', nadRef: { name: 'n' } }, good: { nadRef: { name: 'n' } } },
   { id: 'A17', kind: 'NetworkConfiguration', bad: { podNetwork: true, vlan: 7 }, good: { bridge: 'br0', vlan: 7 } },
+  { id: 'A17', kind: 'NetworkConfiguration', bad: { podNetwork: true, mtu: 9000 }, good: { bridge: 'br0', mtu: 9000 } },
+  { id: 'A17', kind: 'NetworkConfiguration', bad: { podNetwork: false }, good: { podNetwork: true } },
+  { id: 'A17', kind: 'NetworkConfiguration', bad: { bridge: 'br0', vlan: 4095 }, good: { bridge: 'br0', vlan: 4094 } },
+  {
+    id: 'A17',
+    kind: 'NetworkConfiguration',
+    was: { bridge: 'br0', vlan: 7 },
+    status: { machineCount: 1 },
+    bad: { vlan: 8 },
+    good: { vlan: 7, ipam: { type: 'dhcp' } }
+  },
   {
     id: 'A17',
     kind: 'NetworkConfiguration',
@@ -142,6 +250,11 @@ export const warnings: Case[] = [
     id: 'W3',
     bad: { template: 'small', resources: { memory: { size: '512Mi' } } },
     good: { template: 'small', resources: { memory: { size: '1Gi' } } }
+  },
+  {
+    id: 'W3',
+    bad: { template: 'small', resources: { memory: { size: '2049Mi' } } },
+    good: { template: 'small', resources: { memory: { size: '2050Mi' } } }
   },
   {
     id: 'W4',
@@ -187,5 +300,24 @@ export const warnings: Case[] = [
     status: { machineCount: 2 },
     bad: { bridge: 'br0', mtu: 9000 },
     good: { bridge: 'br0', ipam: { type: 'dhcp' } }
+  }
+]
+
+/** For a cluster of other nodes: arm64, and KubeVirt told to take i440fx. */
+export const elsewhere: Case[] = [
+  {
+    id: 'A5',
+    bad: { template: 'small', resources: { cpu: { threads: 2 } } },
+    good: { template: 'small', resources: { cpu: { threads: 1 } } }
+  },
+  {
+    id: 'A9',
+    bad: { template: 'small', domain: { features: { acpi: false } } },
+    good: { template: 'small', domain: { features: { apic: false } } }
+  },
+  {
+    id: 'A10',
+    bad: { template: 'small', domain: { machine: { type: 'pc-i440fx' } } },
+    good: { template: 'small', domain: { machine: { type: 'pc-i440fx-9.0' } } }
   }
 ]
