@@ -5,7 +5,7 @@ import { disabledReason, mayEnable } from '../../shared/openstack/compute-servic
 import type { Listings } from '../../shared/openstack/listings.ts'
 import { atMost } from './at-most.ts'
 import { roomFor } from './capacity.ts'
-import { manager } from './decide.ts'
+import { manager, markOf } from './decide.ts'
 import type { Step } from './step.ts'
 import { refusalOf } from './failure.ts'
 import type { Memory } from './memory.ts'
@@ -104,7 +104,7 @@ async function actOnHost({ eviction, service }: Seen, { calls }: Step, { cloud, 
   if (call.do === 'enable' && !mayEnable(service, { takeover: false })) {
     return { ok: false, kind: 'Denied', message: `Disabled by somebody else: ${service.disabledReason ?? ''}`, maybeDone: false }
   }
-  const why = disabledReason({ by: manager, why: `eviction=${eviction.metadata.name}: ${eviction.spec.reason}` })
+  const why = disabledReason({ by: manager, why: `${markOf(eviction)} ${eviction.spec.reason}` })
   const change = call.do === 'enable' ? { status: 'enabled' as const } : { status: 'disabled' as const, disabledReason: why }
   const outcome = await answer(() => cloud.services.update(service.id, change))
   listings.forget('services')

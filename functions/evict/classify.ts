@@ -1,6 +1,6 @@
 // What to do with one server: the table of spec/hypervisor.md §4.2, first match wins (EV-6). Pure.
 import type { Server } from 'openstack-sdk-lite'
-import { departure, endMs, hasSucceeded, isOpen, timeMs, type MoveRecord } from './records.ts'
+import { departure, endMs, hasFailed, hasSucceeded, isOpen, timeMs, type MoveRecord } from './records.ts'
 
 /** What may be done beyond the cautious default, by configuration. */
 export interface Policy {
@@ -8,11 +8,13 @@ export interface Policy {
   resetStuck: boolean
   /** row 6: confirm a user's own resize after the wait */
   confirmResize: boolean
+  /** row 8: reset the state of a server that a failed move left in ERROR though libvirt runs it, and try again as often as allowed */
+  resetAndRetry: boolean
   /** row 10: resume a suspended server, so that it can be moved. It runs afterwards: Nova cannot move it suspended */
   resumeSuspended: boolean
 }
 
-export const cautious: Policy = { resetStuck: false, confirmResize: false, resumeSuspended: false }
+export const cautious: Policy = { resetStuck: false, confirmResize: false, resetAndRetry: false, resumeSuspended: false }
 
 export interface Circumstances {
   /** exactly as Nova writes it; never cut at a dot (HV-29) */
@@ -121,7 +123,7 @@ function here(server: Server, seen: Circumstances): Action {
   }
   // a record without a task: the move is about to begin or has just ended, and the list was read in between
   if (open && open.status !== 'finished') return { do: 'watch', record: open }
-  if (status === 'ERROR') return blocked('ServerError', server.fault?.message ?? 'The server is in ERROR.') // 8
+  if (status === 'ERROR') return broken(server, seen) // 8
   if (status === 'RESCUE') return blocked('Rescue', 'It runs its rescue image; Nova moves it neither live nor cold.') // 9
   if (status === 'SOFT_DELETED') return blocked('SoftDeleted', 'It is deleted, but can still be restored and holds its place.')
   if (status === 'SUSPENDED') return suspended(seen) // 10
@@ -156,6 +158,14 @@ function resized(idleMs: number, { policy }: Circumstances): Action {
   const message = 'Its user has not confirmed or reverted a resize.'
   if (idleMs <= 60 * minuteMs) return { do: 'wait', reason: 'ResizeAwaitsUser', message }
   return policy.confirmResize ? { do: 'confirm' } : blocked('ResizeAwaitsUser', message)
+}
+
+/** Only a move can be blamed that failed last of all, and only libvirt knows that no harm was done. */
+function broken({ fault }: Server, { host, policy, domain, records }: Circumstances): Action {
+  const [last] = records
+  const byMove = last?.source === host && hasFailed(last)
+  if (policy.resetAndRetry && byMove && domain === 'running') return { do: 'reset' }
+  return blocked('ServerError', fault?.message ?? 'The server is in ERROR.')
 }
 
 function suspended({ policy }: Circumstances): Action {

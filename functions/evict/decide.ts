@@ -1,11 +1,10 @@
 // What to do next for one Eviction, from what was seen (spec/hypervisor.md §4). Pure.
-import { disabledBy } from '../../shared/openstack/compute-service.ts'
 import { limitsCheck, planCheck, preflight, type Preflight } from './checks.ts'
 import { durationMs } from './duration.ts'
 import type { Judged, Scene } from './judge.ts'
 import { judgeAll, newestEnd } from './judge-all.ts'
 import { foretold } from './foretell.ts'
-import { plan, room, traffic, type Candidate, type Traffic } from './plan.ts'
+import { isEmergency, plan, room, traffic, type Candidate, type Traffic } from './plan.ts'
 import { endMs, isOpen, timeMs } from './records.ts'
 import type { Call, Check, Entry, Options, Seen, Verdict } from './seen.ts'
 import { incomingOf, settle } from './settle.ts'
@@ -28,11 +27,16 @@ const isAnew = ({ spec, status }: Seen['eviction']): boolean =>
     (status.verdict === 'Planned' && !spec.dryRun) ||
     (status.verdict === 'Cancelled' && !spec.cancel))
 
-/** HV-46: somebody is on a host that was called empty, and that is still held back for this. */
+/** In the reason for which Nova's service is disabled. */
+export const markOf = ({ metadata }: Seen['eviction']): string => `eviction=${metadata.name}:`
+
+/** HV-46: somebody is on a host that was called empty and is still held back for this very Eviction. */
 const hasReturned = ({ eviction, hypervisor, service, servers }: Seen): boolean =>
   eviction.status?.verdict === 'Succeeded' &&
   servers.length > 0 &&
-  (Boolean(hypervisor?.spec?.maintenance) || (service?.status === 'disabled' && disabledBy(service.disabledReason) === manager))
+  service?.status === 'disabled' &&
+  (Boolean(service.disabledReason?.includes(markOf(eviction))) ||
+    (eviction.metadata.name === eviction.spec.hypervisor && (Boolean(hypervisor?.spec?.maintenance) || isEmergency(eviction))))
 
 export function decide(seen: Seen, nowMs: number, options: Options): Step {
   const { eviction } = seen

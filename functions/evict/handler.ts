@@ -40,6 +40,7 @@ const config = Type.Object({
   heartbeatStale: Duration({ default: '90s', description: 'age at which a heartbeat counts as lost' }),
   resetStuck: flag('reset the state of a server that Nova left in migrating'),
   confirmResize: flag("confirm a user's resize after an hour"),
+  resetAndRetry: flag('reset the state of a server that a failed move left in ERROR while libvirt runs it, and try again'),
   resumeSuspended: flag('resume a suspended server, move it and suspend it again'),
   ...openStackFields
 })
@@ -80,7 +81,7 @@ export default defineFunction({
     onClose(() => kube.close())
     const cloud = await openCloud(given, platform, manager)
     const { maxParallel, maxAttempts, destinationLimit, zoneLimit, regionLimit, traitLimits, priorityKey } = given
-    const { resetStuck, confirmResize, resumeSuspended } = given
+    const { resetStuck, confirmResize, resetAndRetry, resumeSuspended } = given
     const engine = createEngine({
       kube,
       cloud,
@@ -108,7 +109,7 @@ export default defineFunction({
         verifyGapMs: given.verifyGap,
         hostMissingMs: given.hostMissing,
         heartbeatStaleMs: given.heartbeatStale,
-        policy: { resetStuck, confirmResize, resumeSuspended }
+        policy: { resetStuck, confirmResize, resetAndRetry, resumeSuspended }
       }
     })
     onClose(() => engine.close())

@@ -127,7 +127,7 @@ function outcomeOf(
 
 const prepared = {
   offload: 'It is shelved and gives up its place.',
-  reset: 'Nova forgot that it was migrating: its state is reset.',
+  reset: 'Its last move left it in a wrong state, which is reset.',
   resume: 'It is resumed, so that it can be moved, and suspended afterwards.'
 }
 

@@ -91,7 +91,7 @@ export const zoneOf = (object: { metadata: { labels?: Record<string, string> | u
 
 /** Set by `maintenance` when the host is about to shut down (NA-21). */
 export const emergencyAnnotation = 'kvm.cloud.sap/emergency'
-const isEmergency = ({ metadata }: Seen['eviction']): boolean => metadata.annotations?.[emergencyAnnotation] === 'true'
+export const isEmergency = ({ metadata }: Seen['eviction']): boolean => metadata.annotations?.[emergencyAnnotation] === 'true'
 
 /** Nova chooses the destination, so the sum of what all of them may take is the limit. */
 function destinationRoom(targets: readonly string[], moving: Traffic['moving'], peers: readonly Peer[], limit: number): number {

@@ -212,6 +212,12 @@ const cases: Array<[name: string, server: Server | undefined, circumstances: Par
     { do: 'wait', reason: 'Unknown' }
   ],
   [
+    '2: … but for ten minutes on none, it is not here either',
+    server({ host: null, updated: ago(11), status: 'ERROR', vmState: 'error' }),
+    {},
+    { do: 'failed', reason: 'Disagreement' }
+  ],
+  [
     '2: our cold move awaits its confirmation (EV-17)',
     server({ host: 'hv2', status: 'VERIFY_RESIZE', vmState: 'resized' }),
     { records: [record({ type: 'migration', status: 'finished' })] },
@@ -260,6 +266,24 @@ const cases: Array<[name: string, server: Server | undefined, circumstances: Par
     {},
     { do: 'blocked', reason: 'ServerError', message: 'disk gone' }
   ],
+  ...(
+    [
+      ['8: … reset by policy, if a move broke it and libvirt runs it', {}, { do: 'reset' }],
+      ['8: … not if libvirt does not run it', { domain: 'stopped' }, { do: 'blocked' }],
+      ['8: … not if the last move went well', { records: [record({ status: 'completed' })] }, { do: 'blocked' }],
+      ['8: … not unless it is wanted', { policy: cautious }, { do: 'blocked' }]
+    ] as const
+  ).map(([name, more, then]): (typeof cases)[number] => [
+    name,
+    server({ status: 'ERROR', vmState: 'error' }),
+    {
+      policy: { ...cautious, resetAndRetry: true },
+      domain: 'running',
+      records: [record({ status: 'error' })],
+      ...more
+    },
+    then
+  ]),
   [
     '10: suspended, resumed by policy',
     server({ status: 'SUSPENDED', vmState: 'suspended' }),
