@@ -24,6 +24,7 @@ export async function run(report: Report): Promise<void> {
   try {
     const platform = await time.during(starting)
     const { fleet } = await time.during(platform.fleet ?? Promise.reject(new Error('no fleet')))
+    await time.during(fleet.complete)
     report({ name: 'fleet.up', ours: (realNow() - started) / 1000, unit: 's' })
     await time.advance(60_000) // everybody comes into service
     const random = seeded(2)

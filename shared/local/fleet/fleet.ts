@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type Kube } from '../../kube/index.ts'
 import type { HistoryLine, ShownFleet } from '../../runtime/simulator.ts'
 import type { FakeOpenStack, WorldClock } from '../openstack/index.ts'
@@ -10,7 +11,7 @@ import type { Args } from './actions/perform.ts'
 import { Agents, type AgentsOptions } from './agents.ts'
 import { Guests } from './guests.ts'
 import { SimHost } from './host.ts'
-import { applyNodes, applyNodeStatus } from './nodes.ts'
+import { applyNodes, applyNodeStatus, isOnboarded } from './nodes.ts'
 import { hostMemoryMiB, planFleet, type FleetWishes } from './plan.ts'
 import { machine } from './libvirt/documents.ts'
 import { seeded, type Random } from './random.ts'
@@ -26,6 +27,10 @@ const keptLines = 1000
 const nodeGraceMs = 40_000 // kube-controller-manager's node-monitor-grace-period
 const uptimeEveryMs = 5000
 const atOnce = 8
+/** Hosts that come into service at the same time. */
+const together = 12
+const lookMs = 500
+const patienceMs = 60_000
 /** So many agents keep one processor at a fraction of its time with the settings they are shipped with. */
 const quickHosts = 24
 
@@ -42,6 +47,9 @@ export class Fleet {
   /** The actions that would undo what was done. */
   readonly undo = new Map<string, { name: ActionName; args: Args }>()
   nova: ShownFleet['nova'] = 'up'
+  /** Settled when every host is in the fleet. */
+  complete: Promise<void> = Promise.resolve()
+  readonly #arrived = new Set<string>()
   readonly kube: Kube
   readonly #options: FleetOptions
   readonly #folder: string
@@ -75,19 +83,54 @@ export class Fleet {
     return this.hosts.get(name)
   }
 
+  /** Hosts of a large fleet come in one after the other; before that there is no Node, no daemon and no agent of it. */
+  hasArrived({ name }: SimHost): boolean {
+    return this.#arrived.has(name)
+  }
+
+  get arrived(): number {
+    return this.#arrived.size
+  }
+
   agentsOf(host: SimHost): Agents {
     return this.agents.get(host.name) as Agents
   }
 
+  /** The first hosts are there when it resolves, the others come in behind them: `complete` tells when. */
   async start(): Promise<void> {
     this.#ends.push(this.guests.watch())
     for (const [at, plan] of planFleet(this.wishes).entries()) this.#add(plan, at)
-    const all = [...this.hosts.values()]
-    await inGroups(all, async host => host.start())
-    await applyNodes(this.kube, all, this.now)
-    await inGroups(all, async host => this.agentsOf(host).startAll())
+    const all = [...this.hosts.values()].toSorted((a, b) => a.plan.number - b.plan.number) // from every zone at once
+    await this.#bringIn(all.slice(0, together))
     const timer = setInterval(() => void this.#writeUptimes(), Math.max(uptimeEveryMs, (uptimeEveryMs * all.length) / quickHosts))
     this.#ends.push(() => clearInterval(timer))
+    this.complete = this.#bringInRest(all).catch(this.onFault)
+  }
+
+  async #bringIn(hosts: readonly SimHost[]): Promise<void> {
+    await inGroups(hosts, async host => host.start())
+    await applyNodes(this.kube, hosts, this.now)
+    await inGroups(hosts, async host => this.agentsOf(host).startAll())
+    for (const { name } of hosts) this.#arrived.add(name)
+  }
+
+  /** A new host is work for a dozen functions in this very process: the next ones come when those before them are in service. */
+  async #bringInRest(all: readonly SimHost[]): Promise<void> {
+    let served = true // where no function brings hosts into service, waiting for it helps once at most
+    for (let at = together; at < all.length && !this.#closed; at += together) {
+      served &&= await this.#inService(all.slice(at - together, at))
+      if (!this.#closed) await this.#bringIn(all.slice(at, at + together))
+    }
+  }
+
+  async #inService(hosts: readonly SimHost[]): Promise<boolean> {
+    const end = this.clock.now() + patienceMs
+    for (const { name } of hosts)
+      while (!(await isOnboarded(this.kube, name))) {
+        if (this.#closed || this.clock.now() >= end) return false
+        await sleep(lookMs)
+      }
+    return true
   }
 
   /** What a host does not do any more, others notice: Nova at once, Kubernetes after its grace period. */
@@ -109,6 +152,7 @@ export class Fleet {
   async close(): Promise<void> {
     this.#closed = true
     for (const end of this.#ends.splice(0)) end()
+    await this.complete
     const all = [...this.hosts.values()]
     await inGroups(all, async host => this.agentsOf(host).stopAll())
     await inGroups(all, async host => host.close())
@@ -142,7 +186,8 @@ export class Fleet {
   }
 
   async #writeUptimes(): Promise<void> {
-    for (const host of this.hosts.values()) if (host.power === 'on' && !this.#closed) await host.writeUptime()
+    for (const host of this.hosts.values())
+      if (host.power === 'on' && this.hasArrived(host) && !this.#closed) await host.writeUptime()
   }
 }
 

@@ -1,6 +1,6 @@
 // The Kubernetes side of a host: its Node, as a kubelet would keep it, and how the control plane sees a node that fell silent.
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Namespace, Node, type Kube } from '../../kube/index.ts'
+import { Hypervisor } from '../../schema/hypervisor.ts'
 import type { SimHost } from './host.ts'
 
 const labels = (host: SimHost['plan']) => ({
@@ -18,25 +18,13 @@ const annotations = {
   'nova.openstack.cloud.sap/custom-traits': 'CUSTOM_SIMULATED'
 }
 
-const atOnce = 4
-const calmMs = 20
-const patienceMs = 5000
+const atOnce = 8
 
 /** Repeating it changes nothing. */
 export async function applyNodes(kube: Kube, hosts: readonly SimHost[], now: () => Date): Promise<void> {
   await kube.apply(Namespace, { metadata: { name: 'monsoon3' } })
   for (let at = 0; at < hosts.length; at += atOnce)
-    await Promise.all(hosts.slice(at, at + atOnce).map(host => applyNode(kube, host, now()))).then(calm)
-}
-
-/** A new host is work for a dozen functions in this very process: the next ones come when it has time again. */
-async function calm(): Promise<void> {
-  const begun = performance.now()
-  for (let late = Infinity; late > calmMs && performance.now() - begun < patienceMs;) {
-    const asked = performance.now()
-    await sleep(1)
-    late = performance.now() - asked
-  }
+    await Promise.all(hosts.slice(at, at + atOnce).map(host => applyNode(kube, host, now())))
 }
 
 async function applyNode(kube: Kube, host: SimHost, now: Date): Promise<void> {
@@ -63,4 +51,9 @@ export async function applyNodeStatus(kube: Kube, host: SimHost, now: Date): Pro
     conditions: [ready]
   }
   await kube.applyStatus(Node, { metadata: { name: host.name }, status })
+}
+
+export async function isOnboarded(kube: Kube, name: string): Promise<boolean> {
+  const { status } = (await kube.find(Hypervisor, name)) ?? {}
+  return status?.conditions?.some(({ type, reason }) => type === 'Onboarding' && reason === 'Succeeded') ?? false
 }

@@ -16,6 +16,8 @@ export interface PlannedHost {
   name: string
   zone: string
   block: string
+  /** In its zone, from 0. */
+  number: number
   address: string
   vms: PlannedVm[]
 }
@@ -65,6 +67,7 @@ export function planFleet({ hosts, zones, vms, seed }: FleetWishes): PlannedHost
       name: `node${String(number + 1).padStart(3, '0')}-zone-${letter}`,
       zone: `zone-${letter}`,
       block: `bb-${letter}${Math.floor(number / inBlock) + 1}`,
+      number,
       address: `10.${1 + Math.floor(at / inZone)}.${Math.floor(number / 250)}.${(number % 250) + 1}`,
       vms: Array.from({ length: vms }, () => {
         const use = random.pick(uses)

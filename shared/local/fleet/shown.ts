@@ -7,7 +7,7 @@ export const shownFleet = (fleet: Fleet): ShownFleet => ({
   seed: fleet.wishes.seed,
   at: fleet.now().toISOString(),
   nova: fleet.nova,
-  hosts: Array.from(fleet.hosts.values(), host => shownHost(fleet, host)),
+  hosts: [...fleet.hosts.values()].filter(host => fleet.hasArrived(host)).map(host => shownHost(fleet, host)),
   undo: [...fleet.undo.values()]
 })
 

@@ -24,7 +24,11 @@ export interface Lab {
 const small: FleetWishes = { hosts: 4, zones: 2, vms: 2, seed: 7 }
 const patienceMs = 300_000
 
-export async function startLab(wishes: Partial<FleetWishes> = {}): Promise<Lab> {
+/** `early`: as soon as there is a fleet, when not all of its hosts are in it. */
+export async function startLab(
+  wishes: Partial<FleetWishes> = {},
+  early: (fleet: Fleet) => Promise<void> = async () => {}
+): Promise<Lab> {
   const time = startVirtualTime()
   const lines: string[] = []
   const platform = await time.during(
@@ -38,6 +42,7 @@ export async function startLab(wishes: Partial<FleetWishes> = {}): Promise<Lab> 
   }
   const started = await time.during(platform.fleet ?? Promise.reject(new Error('the platform has no fleet')))
   const { fleet, door } = started
+  await time.during(early(fleet))
   const readiness = async (host: string) =>
     (await kube.find(Hypervisor, host))?.status?.conditions?.find(({ type }) => type === 'Ready')
   const inService = async () => {

@@ -22,7 +22,7 @@ const folder = await mkdtemp(join(tmpdir(), 'f-'))
 t.teardown(() => rm(folder, { recursive: true, force: true }))
 const random = seeded(1)
 const host = new SimHost({
-  plan: { name: 'sim-1', zone: 'z', block: 'b', address: '10.0.0.1', vms: [] },
+  plan: { name: 'sim-1', zone: 'z', block: 'b', number: 0, address: '10.0.0.1', vms: [] },
   folder,
   clock: realClock,
   newUuid: () => random.uuid(),
@@ -56,7 +56,7 @@ async function history(): Promise<string[]> {
   const told: string[] = []
   const hosts = new Map(
     ['a', 'b'].map(name => {
-      const plan = { name, zone: 'z', block: 'b', address: '10.0.0.1', vms: [] }
+      const plan = { name, zone: 'z', block: 'b', number: 0, address: '10.0.0.1', vms: [] }
       const host = new SimHost({ plan, folder, clock, newUuid: () => ids.uuid(), bootedMs: 0 })
       host.domains.listen(event =>
         told.push(`${clock.now()} ${name} ${event.kind === 'lifecycle' ? `${event.event}/${event.detail}` : event.kind}`)

@@ -22,6 +22,8 @@ const some = (names: Iterable<string>): string => {
 export function hostIn(fleet: Fleet, name: string): SimHost {
   const host = fleet.host(name)
   if (!host) throw new Undoable('unknown', `there is no host ${name}; there are ${some(fleet.hosts.keys())}`)
+  if (!fleet.hasArrived(host))
+    throw new Undoable('conflict', `${name} is not in the fleet yet; ${fleet.arrived} of ${fleet.hosts.size} hosts are`)
   return host
 }
 
@@ -47,7 +49,7 @@ export function serverIn(fleet: Fleet, wanted: string): Instance {
     (host === undefined
       ? [...instances.values()].find(({ name }) => name === wanted)
       : serversOf(fleet, host)[Number(number) - 1])
-  if (!found) throw new Undoable('unknown', `there is no server ${wanted}; \`drover sim fleet\` lists them`)
+  if (!found) throw new Undoable('unknown', `there is no server ${wanted}; \`drover sim fleet -o wide\` lists them`)
   return found
 }
 
@@ -64,6 +66,7 @@ export interface Guest {
 export function guestIn(fleet: Fleet, wanted: string): Guest {
   const instance = serverIn(fleet, wanted)
   const host = fleet.host(instance.host ?? '')
+  if (host) hostIn(fleet, host.name)
   const domain = host?.domains.find(instance.id)
   if (!host || !domain) throw new Undoable('conflict', `${instance.name} is on no host that has power`)
   return { instance, host, domain }
