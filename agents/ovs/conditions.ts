@@ -26,7 +26,7 @@ function isFilled({ Interface }: SwitchTables): boolean {
 export function conditionsOf(observed: Observed, health: Health | undefined, ledger: Ledger): Verdict[] {
   const known = switchKnown(observed) ? health : undefined
   const said: Array<[type: string, say: Say]> = [
-    ['OVSDBConnected', ovsdbConnected(observed)],
+    ['OVSDBConnected', ovsdbConnected(observed, ledger)],
     ['VswitchdResponsive', vswitchdResponsive(observed, ledger)],
     ['OVNControllerConnected', ovnConnected(observed, health)],
     ['AllBridgesHealthy', known ? bridgesHealthy(known) : sourceLost],
@@ -50,8 +50,11 @@ function ready(rows: readonly Say[]): Say {
   return failing ?? yes('AllHealthy', 'Open vSwitch and OVN work.')
 }
 
-function ovsdbConnected({ ovsdb }: Observed): Say {
+function ovsdbConnected({ ovsdb }: Observed, ledger: Ledger): Say {
   if (ovsdb === 'connected') return yes('Connected', 'The database answers.')
+  // an agent that has only just started has lost nothing: its host would be called down at each of its starts
+  if (ovsdb === 'starting' && raised(ledger, 'OvsdbLost').length === 0)
+    return unknown('SourceLost', 'The database was not asked yet.')
   if (ovsdb === 'schema-unsupported') return no('SchemaUnsupported', 'The database has a schema that this agent does not know.')
   return no('ConnectionLost', 'The database cannot be reached.')
 }
