@@ -1,5 +1,6 @@
 // What goes back to the client.
 import type { ServerResponse } from 'node:http'
+import { bytesOf, bytesOfList } from './encode.ts'
 import type { Fields } from './object.ts'
 import { ApiError } from './status.ts'
 
@@ -10,16 +11,19 @@ export interface Answer {
   type?: string
 }
 
+const isList = (body: Fields): body is Fields & { items: object[] } =>
+  Array.isArray(body['items']) && String(body['kind']).endsWith('List')
+
 export function send(response: ServerResponse, { code, body, warnings = [], type }: Answer): void {
-  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  const bytes = typeof body === 'string' ? Buffer.from(body) : isList(body) ? bytesOfList(body) : bytesOf(body)
   const headers: Record<string, string | number | string[]> = {
     'content-type': type ?? (typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json'),
     'cache-control': 'no-cache, private',
-    'content-length': Buffer.byteLength(text)
+    'content-length': bytes.length
   }
   const told = [...new Set(warnings)].map(warning => `299 - ${JSON.stringify(warning)}`)
   if (told.length > 0) headers.warning = told
-  response.writeHead(code, headers).end(text)
+  response.writeHead(code, headers).end(bytes)
 }
 
 export function failure(err: unknown, onFault: (err: unknown) => void): Answer {

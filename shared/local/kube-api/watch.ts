@@ -1,9 +1,10 @@
 // Watches: the initial state where asked for, then every change, with bookmarks; a client that does not read is let go.
 import type { ServerResponse } from 'node:http'
 import type { Call, Cluster } from './cluster.ts'
+import { bytesOfEvent } from './encode.ts'
 import { checkListOptions, parseRevision, selection } from './list.ts'
 import { includeOf, presentOne, type Form } from './media.ts'
-import type { Fields, KubeObject } from './object.ts'
+import type { KubeObject } from './object.ts'
 import { present } from './resource.ts'
 import { ApiError, internal } from './status.ts'
 import type { StoreEvent } from './store.ts'
@@ -138,19 +139,17 @@ class Stream {
   async send(type: string, object: KubeObject): Promise<void> {
     const options = { now: this.#cluster.clock(), include: includeOf(this.#query), columns: !this.#columnsTold }
     this.#columnsTold = true
-    await this.#write({ type, object: presentOne(this.#call.resource, object, this.#form, options) })
+    await this.#write(type, presentOne(this.#call.resource, object, this.#form, options))
   }
 
   async bookmark(revision: number, annotations?: Record<string, string>): Promise<void> {
     const { kind, apiVersion } = this.#call.resource
-    await this.#write({
-      type: 'BOOKMARK',
-      object: { kind, apiVersion, metadata: { resourceVersion: String(revision), ...(annotations && { annotations }) } }
-    })
+    const metadata = { resourceVersion: String(revision), ...(annotations && { annotations }) }
+    await this.#write('BOOKMARK', { kind, apiVersion, metadata })
   }
 
-  async #write(event: Fields): Promise<void> {
-    if (this.ended || this.#response.write(`${JSON.stringify(event)}\n`)) return
+  async #write(type: string, object: object): Promise<void> {
+    if (this.ended || this.#response.write(bytesOfEvent(type, object))) return
     await new Promise<void>(resolve => (this.#resume = resolve))
   }
 }
