@@ -13,6 +13,8 @@ interface Line {
   outcome?: string
   ms?: number
   reason?: string
+  /** Of an OpenStack that answered otherwise than asked. */
+  words?: string
   err?: { message: string }
   /** What a function did to the outside world (HV-67). */
   host?: string
@@ -40,6 +42,7 @@ export function readable(json: string): string {
     outcome,
     ms,
     reason,
+    words,
     err,
     ...act
   } = JSON.parse(json) as Line
@@ -47,7 +50,9 @@ export function readable(json: string): string {
     outcome !== undefined && type !== undefined ? [short(type), subject].filter(Boolean).join(' ') : (actOf(act) ?? msg)
   const duration = ms === undefined ? undefined : `${ms.toFixed(ms < 10 ? 1 : 0)} ms`
   const why =
-    level === 'warn' || level === 'error' || (typeof level === 'number' && level >= 40) ? (reason ?? err?.message) : undefined
+    level === 'warn' || level === 'error' || (typeof level === 'number' && level >= 40)
+      ? (reason ?? err?.message ?? words)
+      : words?.replaceAll(/\s+/g, ' ')
   return [
     new Date(time ?? timestamp).toISOString().slice(11, 23),
     name.padEnd(14),

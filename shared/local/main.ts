@@ -1,10 +1,12 @@
 // `npm start`
 import { resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import closeWithGrace from 'close-with-grace'
 import { logFormats, logLines, type LogFormat } from './lines.ts'
 import type { SimulatedFleet } from './fleet/index.ts'
 import { defaultWishes, type FleetWishes } from './fleet/plan.ts'
+import type { Scenario } from './fleet/scenario.ts'
 import type { LocalPlatform, PlatformOptions } from './platform.ts'
 
 const help = `npm start -- [options]
@@ -21,6 +23,7 @@ the agents as they are shipped. No root, no cluster.
   --os-cloud NAME      work on a real OpenStack in place of the embedded one: a name of clouds.yaml, or env for OS_*
   --state FILE         keep objects and events over restarts in this file (SQLite)
   --port N             port of the embedded API (default: a free one)
+  --page-port N        port of the fleet page (default: 4177, or a free one where that is taken)
   --functions a,b      only these functions
   --knative DIR        wiring in place of knative/
   --log brief|text|json  what functions did (default), a readable line for each event, or the logs as they are in a cluster
@@ -37,6 +40,7 @@ const options = {
   kubeconfig: { type: 'string' },
   state: { type: 'string' },
   port: { type: 'string' },
+  'page-port': { type: 'string' },
   functions: { type: 'string' },
   knative: { type: 'string' },
   'os-cloud': { type: 'string' },
@@ -51,8 +55,8 @@ const say = (text: string): void => void process.stdout.write(`${text}\n`)
 
 /** What to do about it, where that is known. */
 const advice: Record<string, string> = {
-  EADDRINUSE: 'choose another port with --port, or leave it out for a free one',
-  EACCES: 'a port below 1024 needs root: choose a higher one with --port'
+  EADDRINUSE: 'choose another port with --port or --page-port, or leave it out for a free one',
+  EACCES: 'a port below 1024 needs root: choose a higher one with --port or --page-port'
 }
 
 function fail(err: unknown): never {
@@ -89,6 +93,11 @@ function numbers(values: ReturnType<typeof parse>): Partial<FleetWishes> {
   )
 }
 
+function portOf(name: string, text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
+  throw new Error(`--${name} is a number from 0 to 65535, not ${text}`)
+}
+
 function platformOptions({
   kubeconfig,
   state,
@@ -96,15 +105,16 @@ function platformOptions({
   functions,
   knative,
   log,
+  'page-port': pagePort,
   'os-cloud': osCloud
 }: ReturnType<typeof parse>): PlatformOptions {
   if (!isFormat(log)) throw new Error(`--log is ${logFormats.join(', ')}; not ${log}`)
-  if (port !== undefined && !/^\d{1,5}$/.test(port)) throw new Error(`--port is a number, not ${port}`)
   return {
     logs: logLines(log, text => process.stdout.write(text)),
     ...(kubeconfig !== undefined && { kubeconfig }),
     ...(state !== undefined && { state }),
-    ...(port !== undefined && { port: Number(port) }),
+    ...(port !== undefined && { port: portOf('port', port) }),
+    ...(pagePort !== undefined && { pagePort: portOf('page-port', pagePort) }),
     ...(functions !== undefined && { functions: functions.split(',') }),
     ...(knative !== undefined && { knative: resolve(knative) }),
     ...(osCloud !== undefined && { osCloud })
@@ -114,7 +124,7 @@ function platformOptions({
 function introduce({ apiUrl, kubeconfig, cloud, broker, functions, doors }: LocalPlatform): void {
   const ready = broker.triggers.filter(({ reason }) => reason === undefined)
   const idle = broker.triggers.length - ready.length
-  say(`Drover is ready after ${(performance.now() / 1000).toFixed(1)} s`)
+  say(`Drover is ready ${after()}`)
   say(`  Kubernetes API  ${apiUrl ?? 'as the kubeconfig says'}`)
   say(`  OpenStack       ${cloud}`)
   say(`  broker          ${broker.ingress('drover', 'default')}`)
@@ -125,15 +135,36 @@ function introduce({ apiUrl, kubeconfig, cloud, broker, functions, doors }: Loca
     const shown = paths.includes('/') ? [url] : paths.map(path => url + path) // the rest is for the page itself
     say(`  ${name.padEnd(15)} ${shown.join(', ')}`)
   }
-  say(`\n  export KUBECONFIG=${kubeconfig}\n  kubectl get hypervisors\n`)
+  say(`\n  export KUBECONFIG=${kubeconfig}\n  npx drover get        # or kubectl get hypervisors\n`)
 }
 
-function introduceFleet({ fleet: { wishes, hosts, cloud } }: SimulatedFleet): void {
+const after = (): string => `after ${(performance.now() / 1000).toFixed(1)} s`
+
+async function introduceFleet({ fleet }: SimulatedFleet, page: string | undefined): Promise<void> {
+  const { wishes, hosts, cloud, arrived } = fleet
   const servers = cloud.world.instances.size
   const zones = new Set(Array.from(hosts.values(), ({ plan }) => plan.zone)).size
-  const after = (performance.now() / 1000).toFixed(1)
-  say(`  fleet           ${hosts.size} hosts in ${zones} zones with ${servers} servers (seed ${wishes.seed}) after ${after} s`)
-  say(`                  npx drover sim        # what can be done to it\n`)
+  say(`  fleet           ${hosts.size} hosts in ${zones} zones with ${servers} servers (seed ${wishes.seed}) ${after()}`)
+  say(`                  npx drover sim        # what can be done to it`)
+  if (arrived < hosts.size) say(`                  ${arrived} of them are in, the others follow a dozen at a time`)
+  if (page !== undefined) {
+    await shows(page, [...hosts.values()].find(host => fleet.hasArrived(host))?.name ?? '')
+    say(`\nThe page lives ${after()}: ${page}\n`)
+  }
+  if (arrived < hosts.size) void fleet.complete.then(() => say(`\nAll ${fleet.arrived} hosts are in the fleet ${after()}\n`))
+}
+
+/** What a person waits for: the first host is on the page. */
+async function shows(page: string, host: string): Promise<void> {
+  while (!(await fetch(`${page}/api/hosts/${host}`)).ok) await sleep(20)
+}
+
+async function play({ fleet }: SimulatedFleet, scenario: Scenario): Promise<void> {
+  if (fleet.arrived < fleet.hosts.size) say('  scenario        begins when all hosts are in\n')
+  await fleet.complete
+  say(`  scenario        ${[scenario.title, scenario.see].filter(Boolean).join('. ')}\n`)
+  const { playScenario } = await import('./fleet/scenario.ts')
+  playScenario(fleet, scenario, line => say(`${fleet.now().toISOString().slice(11, 23)}  ${'scenario'.padEnd(14)}  ${line}`))
 }
 
 const parse = () => parseArgs({ options, allowPositionals: false }).values
@@ -148,21 +179,20 @@ try {
   const scenario =
     values.scenario === undefined ? undefined : await (await import('./fleet/scenario.ts')).readScenario(values.scenario)
   const { startPlatform } = await import('./platform.ts')
-  const platform = await startPlatform(wanted)
+  const starting = startPlatform(wanted)
+  // also while it starts: what was begun is taken away again
   closeWithGrace({ delay: 10_000 }, async ({ err }) => {
     if (err) process.stderr.write(`npm start: ${err.stack}\n`)
-    await platform.close()
+    await starting.then(
+      platform => platform.close(),
+      () => {} // told already
+    )
   })
+  const platform = await starting
   introduce(platform)
   const simulated = await platform.fleet
-  if (simulated) introduceFleet(simulated)
-  if (simulated && scenario) {
-    const { playScenario } = await import('./fleet/scenario.ts')
-    say(`  scenario        ${[scenario.title, scenario.see].filter(Boolean).join('. ')}\n`)
-    playScenario(simulated.fleet, scenario, line =>
-      say(`${simulated.fleet.now().toISOString().slice(11, 23)}  ${'scenario'.padEnd(14)}  ${line}`)
-    )
-  }
+  if (simulated) await introduceFleet(simulated, platform.doors.get('console')?.url)
+  if (simulated && scenario) await play(simulated, scenario)
 } catch (err) {
   fail(err)
 }

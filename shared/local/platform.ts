@@ -5,7 +5,7 @@ import { startAgent, type Agent } from '../runtime/agent.ts'
 import { ConfigError, readConfig, type Env } from '../runtime/config.ts'
 import type { DroverFunction } from '../runtime/function.ts'
 import { createLog, type Logger } from '../runtime/log.ts'
-import { routeEdge } from '../runtime/route-edge.ts'
+import { routeEdge, type RouteEdge } from '../runtime/route-edge.ts'
 import { RuntimeConfig } from '../runtime/runtime-config.ts'
 import { startService, type Service } from '../runtime/service.ts'
 import { simulatorFileOf } from '../runtime/simulator.ts'
@@ -31,6 +31,8 @@ export interface PlatformOptions {
   state?: string
   /** Of the embedded API. */
   port?: number
+  /** Of the fleet page; left out, a usual one, or a free one where that is taken. */
+  pagePort?: number
   functions?: string[]
   /** Where the wiring is, in place of knative/. */
   knative?: string
@@ -133,7 +135,7 @@ async function start(options: PlatformOptions, closers: Closers): Promise<LocalP
     closers.add(() => service.close())
     const paths = Object.keys(fn.routes ?? {})
     if (paths.length === 0) continue
-    const edge = await routeEdge(createServer({ requestTimeout: 30_000 }), service, 0, '127.0.0.1')
+    const edge = await (fn.name === 'console' ? pageEdge(service, options.pagePort) : edgeOf(service, 0))
     closers.add(() => edge.drain())
     doors.set(fn.name, { url: `http://127.0.0.1:${edge.port}`, paths })
   }
@@ -205,6 +207,19 @@ async function start(options: PlatformOptions, closers: Closers): Promise<LocalP
     })
   }
 }
+
+const edgeOf = (service: Service, port: number): Promise<RouteEdge> =>
+  routeEdge(createServer({ requestTimeout: 30_000 }), service, port, '127.0.0.1')
+
+/** The same address each time, so that a page that is open finds the next `npm start`. */
+const usualPagePort = 4177
+const pageEdge = (service: Service, port: number | undefined): Promise<RouteEdge> =>
+  port === undefined
+    ? edgeOf(service, usualPagePort).catch((err: NodeJS.ErrnoException) => {
+        if (err.code !== 'EADDRINUSE' && err.code !== 'EACCES') throw err
+        return edgeOf(service, 0)
+      })
+    : edgeOf(service, port)
 
 /** What the manifest states, the broker's address by its SinkBinding, and the cluster to work on. */
 async function environment(workload: Workload, broker: Broker, cluster: LocalCluster, node?: string): Promise<Env> {

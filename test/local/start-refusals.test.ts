@@ -36,9 +36,15 @@ const { port } = taken.address() as { port: number }
 
 const spoken: Array<[name: string, args: string[], said: RegExp]> = [
   ['an unknown option', ['--nope'], /Unknown option '--nope'/],
-  ['a port that is none', ['--port', 'high'], /--port is a number, not high/],
+  ['a port that is none', ['--port', 'high'], /--port is a number from 0 to 65535, not high/],
+  ['a port that is too high', ['--page-port', '70000'], /--page-port is a number from 0 to 65535, not 70000/],
   ['a log format that does not exist', ['--log', 'xml'], /--log is brief, text, json; not xml/],
-  ['a port in use', ['--functions', 'hypervisor', '--port', String(port)], /EADDRINUSE.*choose another port with --port/]
+  ['a port in use', ['--functions', 'hypervisor', '--port', String(port)], /EADDRINUSE.*choose another port with --port/],
+  [
+    'a port of the page in use',
+    ['--functions', 'console', '--empty', '--page-port', String(port)],
+    /EADDRINUSE.*choose another port with --port or --page-port/
+  ]
 ]
 for (const [name, args, said] of spoken) {
   t.test(`${name}: one line that says what to do`, async t => {
@@ -78,5 +84,6 @@ for (const [name, options, said] of refusals) {
 t.test('--help', async t => {
   const drover = start(t, '--help')
   t.equal(await drover.exited, 0)
-  for (const option of ['--demo', '--kubeconfig', '--state', '--port', '--functions', '--log']) t.match(drover.output(), option)
+  for (const option of ['--demo', '--kubeconfig', '--state', '--port', '--page-port', '--functions', '--log'])
+    t.match(drover.output(), option)
 })

@@ -29,6 +29,19 @@ t.test('the fleet: Nodes become Hypervisors, each event is a line, and Ctrl-C le
   t.notOk(existsSync(dirname(kubeconfig)))
 })
 
+t.test('the page lives when its first host is on it; a second npm start beside the first has one of its own', async t => {
+  const lives = /^The page lives after [\d.]+ s: (http:\S+)$/m
+  const options = ['--hosts', '2', '--vms', '0', '--functions', 'hypervisor,console']
+  const both = [start(t, ...options), start(t, ...options)]
+  const pages = await Promise.all(both.map(async one => (await one.says(lives))[1] ?? ''))
+  t.equal(new Set(pages).size, 2)
+  for (const page of pages) {
+    t.equal((await fetch(page)).status, 200)
+    t.match(await (await fetch(`${page}/api/hosts/node001-zone-a`)).json(), { host: { name: 'node001-zone-a', zone: 'zone-a' } })
+  }
+  for (const one of both) t.equal(await one.end('SIGINT'), 0)
+})
+
 t.test('--state keeps objects over kill -9, with the same kubeconfig', async t => {
   const state = join(folder, 'state')
   const first = start(t, '--state', state, '--hosts', '6', '--zones', '2', '--log', 'text', '--functions', 'hypervisor')
