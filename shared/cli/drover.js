@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // Plain JavaScript, since the Node that starts this may be too old for the rest: it hands over to one that is not.
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -16,10 +17,19 @@ if (!isNew && !existsSync(own)) {
   )
   process.exit(2)
 }
-const { status, signal, error } = spawnSync(
+// On a terminal Ctrl-C reaches both, and it is for the other one to end well. What is sent to this one alone is handed on; listening
+// begins before there is somebody to hand it to, so that nothing is missed.
+process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'))
+for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+const child = spawn(
   isNew ? process.execPath : own,
-  ['--conditions=drover', join(here, 'main.ts'), ...process.argv.slice(2)],
+  ['--disable-warning=ExperimentalWarning', '--conditions=drover', join(here, 'main.ts'), ...process.argv.slice(2)],
   { stdio: 'inherit' }
 )
-if (error) process.stderr.write(`drover: ${error.message}\n`)
-process.exit(status ?? (signal ? 130 : 2))
+child.on('error', err => {
+  process.stderr.write(`drover: ${err.message}\n`)
+  process.exitCode = 2
+})
+child.on('close', (code, signal) => {
+  process.exitCode = code ?? 128 + (constants.signals[signal] ?? 0)
+})

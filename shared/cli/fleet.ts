@@ -5,7 +5,7 @@ import { Hypervisor } from '../schema/hypervisor.ts'
 import type { Kind, KubeObject } from '../schema/kind.ts'
 import { Migration } from '../schema/migration.ts'
 import { OVSNode } from '../schema/ovs-node.ts'
-import { evictionOf } from '../view/drain.ts'
+import { arrivingAt, evictionOf } from '../view/drain.ts'
 import type { DetailObjects } from '../view/detail.ts'
 import type { HostObjects } from '../view/host.ts'
 import { Trouble } from './cluster.ts'
@@ -30,7 +30,8 @@ export async function readHosts(kube: Kube): Promise<HostObjects[]> {
   return items.map(hypervisor => ({
     hypervisor,
     eviction: evictionOf(hypervisor.metadata.name, evictions),
-    ovsNode: ovsNodes.find(({ metadata }) => metadata.name === hypervisor.metadata.name)
+    ovsNode: ovsNodes.find(({ metadata }) => metadata.name === hypervisor.metadata.name),
+    arriving: arrivingAt(hypervisor.metadata.name, evictions)
   }))
 }
 

@@ -1,6 +1,9 @@
 // The command line. Each command is loaded when it is asked for.
 import { Argument, Command, Option } from 'commander'
+import manifest from '../../package.json' with { type: 'json' }
 import { formats, type Format } from './output.ts'
+
+const { version } = manifest
 
 export interface Common {
   kubeconfig?: string
@@ -23,6 +26,7 @@ const ending =
 
 export const program = new Command('drover')
   .description('Care for a fleet of hypervisors, from the command line')
+  .version(version, '-V, --version')
   .showSuggestionAfterError()
   .addHelpText(
     'after',
@@ -202,7 +206,7 @@ program
     after(
       '0 done, 2 it cannot be done, or there is no simulated fleet',
       'sim',
-      'sim fleet',
+      'sim fleet -o wide',
       'sim pull-cable node001',
       'sim reboot-host node001 seconds=5'
     )

@@ -42,8 +42,8 @@ export async function actionNames(kubeconfig: string | undefined): Promise<strin
 
 type Door = <T>(method: 'GET' | 'POST', path: string, body?: object) => Promise<T>
 
-async function openDoor(kubeconfig = join(homedir(), '.kube', 'config')): Promise<Door> {
-  const file = simulatorFileOf(kubeconfig)
+async function openDoor(kubeconfig?: string): Promise<Door> {
+  const file = simulatorFileOf(kubeconfig || join(homedir(), '.kube', 'config'))
   const { url, token } = await readFile(file, 'utf8').then(
     text => JSON.parse(text) as SimulatorAddress,
     () => {
@@ -97,6 +97,7 @@ function showActions(actions: readonly ShownAction[], output: Format): number {
 }
 
 function showFleet(fleet: ShownFleet, output: Format): number {
+  const wide = output === 'wide'
   const rows = fleet.hosts.map(({ name, zone, block, power, libvirt, agents, links, vms }) => [
     name,
     zone,
@@ -105,11 +106,12 @@ function showFleet(fleet: ShownFleet, output: Format): number {
     libvirt,
     `${agents.hypervisor}/${agents.ovs}`,
     links.map(link => `${link.name}${link.up ? '' : ' DOWN'}`).join(' '),
-    String(vms.length)
+    String(vms.length),
+    ...(wide ? [vms.map(vm => `${vm.name}${vm.state === 'running' ? '' : ` (${vm.state})`}`).join(' ')] : [])
   ])
-  say(
-    asData(output, fleet) ??
-      `${table(['HOST', 'ZONE', 'BLOCK', 'POWER', 'LIBVIRT', 'AGENTS', 'LINKS', 'VMS'], rows)}\n\nNova is ${fleet.nova}, seed ${fleet.seed}.`
-  )
+  const head = ['HOST', 'ZONE', 'BLOCK', 'POWER', 'LIBVIRT', 'AGENTS', 'LINKS', 'VMS', ...(wide ? [''] : [])]
+  const open = fleet.undo.map(({ name, args }) => `drover sim ${[name, ...Object.values(args)].join(' ')}`)
+  const undo = open.length === 0 ? '' : `\nTo undo what was done:\n${open.map(line => `  ${line}`).join('\n')}`
+  say(asData(output, fleet) ?? `${table(head, rows)}\n\nNova is ${fleet.nova}, seed ${fleet.seed}.${undo}`)
   return 0
 }

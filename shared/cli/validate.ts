@@ -32,7 +32,9 @@ export async function validate(files: readonly string[], { output, enforce }: Op
   const paths = files.length > 0 ? files : process.stdin.isTTY ? [] : ['-']
   try {
     if (paths.length === 0) throw new Unreadable('name a file with -f, or - for standard input')
-    const outcome = check(await readObjects(paths, () => readAll(process.stdin)), enforce)
+    const found = await readObjects(paths, () => readAll(process.stdin))
+    if (found.length === 0) throw new Unreadable(`there is no object in ${paths.map(inName).join(', ')}`)
+    const outcome = check(found, enforce)
     const data = asData(output, { ok: isFine(outcome), ...outcome })
     if (data === undefined) tell(outcome)
     else say(data)
@@ -43,6 +45,8 @@ export async function validate(files: readonly string[], { output, enforce }: Op
     return 2
   }
 }
+
+const inName = (path: string): string => (path === '-' ? 'standard input' : path)
 
 const isFine = ({ checked }: Outcome): boolean => checked.every(({ violations }) => violations.length === 0)
 

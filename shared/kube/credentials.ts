@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { delimiter } from 'node:path'
 import type { Agent, RequestOptions } from 'node:https'
 import { isDeepStrictEqual } from 'node:util'
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js'
@@ -54,21 +55,36 @@ export async function loadCredentials(path?: string): Promise<Credentials> {
 function load(path?: string): KubeConfig {
   const config = new KubeConfig()
   try {
-    if (path !== undefined) config.loadFromFile(path)
+    if (path !== undefined) loadFiles(config, path)
     else if (existsSync(serviceAccountToken)) config.loadFromCluster()
     else config.loadFromDefault()
   } catch (cause) {
     throw new KubeError('Unconfigured', `no usable kubeconfig${path === undefined ? '' : ` in ${path}`}`, { cause })
   }
+  if (path === undefined && config.getCurrentCluster()?.server === fallback)
+    throw new KubeError('Unconfigured', 'there is no kubeconfig: KUBECONFIG is not set, and there is no ~/.kube/config')
   serverOf(config)
   return config
+}
+
+/** What client-node takes when it finds no configuration at all. */
+const fallback = 'http://localhost:8080'
+
+/** One file, or several as kubectl takes them from KUBECONFIG: the first that says something wins. */
+function loadFiles(config: KubeConfig, path: string): void {
+  const [first = path, ...more] = existsSync(path) ? [path] : path.split(delimiter).filter(file => existsSync(file))
+  config.loadFromFile(first)
+  for (const file of more) {
+    const other = new KubeConfig()
+    other.loadFromFile(file)
+    config.mergeConfig(other, true)
+  }
 }
 
 function serverOf(config: KubeConfig): URL {
   const cluster = config.getCurrentCluster()
   if (!cluster || !URL.canParse(cluster.server)) throw new KubeError('Unconfigured', 'the kubeconfig names no API server')
   const server = new URL(cluster.server)
-  // also what client-node falls back to when it finds no configuration at all
   if (server.protocol === 'http:' && !cluster.skipTLSVerify) {
     throw new KubeError('Unconfigured', `${server.origin} is plain HTTP, which needs insecure-skip-tls-verify in the kubeconfig`)
   }

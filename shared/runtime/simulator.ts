@@ -7,8 +7,9 @@ export interface SimulatorAddress {
   token: string
 }
 
-/** `/tmp/drover-x/kubeconfig` → `/tmp/drover-x/sim.json`; `my.db.kubeconfig` → `my.db.sim.json` */
-export const simulatorFileOf = (kubeconfig: string): string => kubeconfig.replace(/(kubeconfig)?$/, 'sim.json')
+/** `/tmp/drover-x/kubeconfig` → `/tmp/drover-x/sim.json`; `my.db.kubeconfig` → `my.db.sim.json`; any other name gets `.sim.json` behind it. */
+export const simulatorFileOf = (kubeconfig: string): string =>
+  /(^|[/.])kubeconfig$/.test(kubeconfig) ? kubeconfig.replace(/kubeconfig$/, 'sim.json') : `${kubeconfig}.sim.json`
 
 /** One row of `GET /actions`. */
 export interface ShownAction {
