@@ -27,10 +27,20 @@ export async function askSimulator(file: string | undefined, request: IncomingMe
   const known = method === 'GET' ? path === '/actions' || path === '/fleet' : /^\/actions\/[a-z-]+$/.test(path)
   if (!known) return refused(404, 'there is no such page')
   if (method !== 'GET' && (method !== 'POST' || !isOurs(request))) return refused(403, 'only this page may do that')
-  const { url, token } = JSON.parse(await readFile(file, 'utf8')) as SimulatorAddress
+  const address = await readFile(file, 'utf8').catch(() => undefined)
+  if (address === undefined) return refused(503, 'the simulated fleet is not up yet')
+  const { url, token } = JSON.parse(address) as SimulatorAddress
   const body = method === 'POST' ? await text(request) : undefined
   if ((body?.length ?? 0) > maxBodyBytes) return refused(413, 'too long')
-  const answer = await fetch(url + path, {
+  try {
+    return await ask(url + path, token, method, body)
+  } catch {
+    return refused(503, 'the simulated fleet does not answer')
+  }
+}
+
+async function ask(url: string, token: string, method: string, body: string | undefined): Promise<SimAnswer> {
+  const answer = await fetch(url, {
     method,
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     signal: AbortSignal.timeout(timeoutMs),

@@ -38,7 +38,7 @@ function storyOf(objects: DetailObjects, host: HostView, waiting: HostDetail['wa
       maintenance.since &&
       `Maintenance (${maintenance.mode}) was asked for ${since(maintenance.since, now)} ago${who}${maintenance.reason ? `: ${maintenance.reason}` : ''}.`,
     host.drain && `Drain: ${host.drain.word}. ${host.drain.line}`,
-    host.network.tone !== 'ok' && `Network: ${host.network.line}.`,
+    host.network.tone !== 'ok' && (host.network.why ?? `Network: ${host.network.line}.`),
     ...waiting.map(
       ({ who, what, since: began }) => `Waiting for ${what} (${who}${began === undefined ? '' : `, since ${since(began, now)}`}).`
     ),

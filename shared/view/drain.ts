@@ -6,13 +6,26 @@ type Instance = NonNullable<NonNullable<Eviction['status']>['instances']>[number
 
 export const isOver = ({ status }: Eviction): boolean => status?.finishedAt !== undefined || status?.verdict !== undefined
 
-/** Of several Evictions of a host the one that runs, else the newest. */
+/** Of several Evictions of a host the one that runs, else the newest. One that only plans moves nothing. */
 export function evictionOf(host: string, evictions: readonly Eviction[]): Eviction | undefined {
-  const own = evictions.filter(({ spec }) => spec?.hypervisor === host)
+  const own = evictions.filter(({ spec }) => spec?.hypervisor === host && !spec.dryRun)
   const age = ({ metadata }: Eviction) => metadata.creationTimestamp ?? ''
   const byAge = own.toSorted((a, b) => age(b).localeCompare(age(a)))
   return byAge.find(eviction => !isOver(eviction)) ?? byAge[0]
 }
+
+const isMoving = ({ state }: Instance): boolean => state === 'Migrating' || state === 'Confirming'
+
+const movesUnderWay = (eviction: Eviction | undefined): Instance[] =>
+  eviction && !isOver(eviction) && !eviction.spec?.dryRun ? (eviction.status?.instances ?? []).filter(isMoving) : []
+
+/** Where the VMs of a drain go just now. */
+export const destinationsOf = (eviction: Eviction | undefined): string[] =>
+  movesUnderWay(eviction).flatMap(({ destination }) => destination ?? [])
+
+/** How many VMs are on their way to a host. */
+export const arrivingAt = (host: string, evictions: readonly Eviction[]): number =>
+  evictions.flatMap(destinationsOf).filter(destination => destination === host).length
 
 const movingLine = ({ name, id, destination }: Instance): string =>
   destination ? `${name ?? id} → ${destination}` : (name ?? id)
@@ -22,7 +35,7 @@ function lineOf(
   { running, waiting, blocked }: DrainView,
   waitingFor: string | undefined
 ): string {
-  const moving = instances.filter(({ state }) => state === 'Migrating' || state === 'Confirming').slice(0, 3)
+  const moving = instances.filter(isMoving).slice(0, 3)
   const parts = [
     running > 0 && `${running} moving${moving.length > 0 ? ` (${moving.map(movingLine).join(', ')})` : ''}`,
     waiting > 0 && `${waiting} waiting`,

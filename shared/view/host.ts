@@ -12,6 +12,8 @@ export interface HostObjects {
   hypervisor: Hypervisor
   eviction?: Eviction | undefined
   ovsNode?: OVSNode | undefined
+  /** VMs on their way to it. */
+  arriving?: number
 }
 
 type State = Pick<HostView, 'tone' | 'word' | 'line'>
@@ -31,7 +33,12 @@ const words: Record<string, [Tone, string]> = {
   NetworkDown: ['bad', 'Network down']
 }
 
-function stateOf({ hypervisor, eviction }: HostObjects, vms: number, network: HostView['network'], now: Date): State {
+function stateOf(
+  { hypervisor, eviction, arriving = 0 }: HostObjects,
+  vms: number,
+  network: HostView['network'],
+  now: Date
+): State {
   const ready = conditionOf(hypervisor, 'Ready')
   const onboarding = conditionOf(hypervisor, 'Onboarding')
   if (!ready) return { tone: 'rest', word: 'Discovered', line: 'nothing is known yet' }
@@ -51,7 +58,7 @@ function stateOf({ hypervisor, eviction }: HostObjects, vms: number, network: Ho
   }
   if (ready.status !== 'True') return { tone, word, line: tone === 'rest' ? restLine(hypervisor, vms) : ready.message }
   if (network.tone !== 'ok') return { tone: network.tone, word: 'Degraded', line: `${plural(vms, 'VM')} · ${network.line}` }
-  return { tone, word, line: plural(vms, 'VM') }
+  return { tone, word, line: `${plural(vms, 'VM')}${arriving > 0 ? ` · receiving ${arriving}` : ''}` }
 }
 
 const restLine = ({ spec }: Hypervisor, vms: number): string =>

@@ -30,12 +30,30 @@ export function networkOf(node: OVSNode | undefined): HostView['network'] {
   if (ready?.status === 'Unknown') return { tone: 'warn', line: 'the OVS agent is silent' }
   const bonds = node.status.interfaces?.bonds ?? []
   const bad = bonds.find(({ status }) => status === 'Down') ?? bonds.find(({ status }) => toneOf(status) !== 'ok')
-  if (bad) return { tone: toneOf(bad.status), line: `${bad.name} ${bad.activeMembers ?? 0} of ${bad.members ?? 0}` }
+  if (bad)
+    return {
+      tone: toneOf(bad.status),
+      line: `${bad.name} ${bad.activeMembers ?? 0} of ${bad.members ?? 0}`,
+      why: storyOf(bad, node.status.interfaces?.physical ?? [])
+    }
   const bridge = node.status.bridges?.find(({ status }) => toneOf(status) === 'bad')
   if (bridge) return { tone: 'bad', line: `bridge ${bridge.name} ${(bridge.status ?? 'unknown').toLowerCase()}` }
   if (node.status.ovnController?.connected === false) return { tone: 'warn', line: 'cut off from OVN' }
   const issue = node.status.issues?.find(({ severity }) => severity === 'Critical')
   return issue ? { tone: 'bad', line: issue.message } : { tone: 'ok', line: '' }
+}
+
+/** Which cables, and what carries the traffic now. */
+function storyOf({ name, activeMembers = 0, members = 0 }: Bond, cards: readonly Card[]): string {
+  const own = cards.filter(({ bond }) => bond === name)
+  const namesOf = (up: boolean): string =>
+    own
+      .filter(({ status }) => (status === 'Up') === up)
+      .map(card => card.name)
+      .join(', ')
+  const lost = namesOf(false) || `${members - activeMembers} of ${members} links`
+  if (activeMembers === 0) return `${name} carries nothing: ${lost} down. The host is cut off.`
+  return `${name}: ${lost} down. Traffic runs on ${namesOf(true) || 'the others'}; the VMs stay.`
 }
 
 const cardOf = ({ name, status, speed, mtu, lacpCurrent, error }: Card): Part => ({

@@ -15,7 +15,8 @@ export interface HostView {
   /** How full the host is, or how far its drain; 0…100. */
   percent: number
   vms: number
-  network: { tone: Tone; line: string }
+  /** `why`: a sentence, where there is more to tell than the line does. */
+  network: { tone: Tone; line: string; why?: string }
   /** Why somebody has to look; left out when nobody has to. */
   needsPerson?: string
   drain?: DrainView

@@ -9,7 +9,7 @@ import { Migration } from '../schema/migration.ts'
 import { OVSNode } from '../schema/ovs-node.ts'
 import { chronicle } from './chronicle.ts'
 import { hostDetail } from './detail.ts'
-import { evictionOf } from './drain.ts'
+import { arrivingAt, destinationsOf, evictionOf } from './drain.ts'
 import { drainHappenings, hostHappenings } from './happening.ts'
 import { hostView } from './host.ts'
 import { keep, keyOf, nameOf, store } from './kept.ts'
@@ -55,11 +55,16 @@ export function watchFleet({ kube, title, clock, signal, batchMs, onError }: Fle
   const fresh: Happening[] = []
   let timer: NodeJS.Timeout | undefined
 
-  const objectsOf = (hypervisor: Hypervisor) => ({
-    hypervisor,
-    eviction: evictionOf(hypervisor.metadata.name, [...evictions.objects.values()]),
-    ovsNode: ovsNodes.objects.get(hypervisor.metadata.name)
-  })
+  const objectsOf = (hypervisor: Hypervisor) => {
+    const { name } = hypervisor.metadata
+    const known = [...evictions.objects.values()]
+    return {
+      hypervisor,
+      eviction: evictionOf(name, known),
+      ovsNode: ovsNodes.objects.get(name),
+      arriving: arrivingAt(name, known)
+    }
+  }
 
   function touch(hosts: Iterable<string>): void {
     for (const host of hosts) dirty.hosts.add(host)
@@ -124,9 +129,9 @@ export function watchFleet({ kube, title, clock, signal, batchMs, onError }: Fle
   })
   void keep(keeping, evictions, seen => {
     if (seen.type === 'snapshot') return touch(all())
-    if (seen.type === 'changed')
-      fresh.unshift(...drainHappenings(evictions.objects.get(keyOf(seen.object)), seen.object, clock()))
-    touch([seen.object.spec?.hypervisor ?? ''])
+    const before = evictions.objects.get(keyOf(seen.object))
+    if (seen.type === 'changed') fresh.unshift(...drainHappenings(before, seen.object, clock()))
+    touch([seen.object.spec?.hypervisor ?? '', ...destinationsOf(before), ...destinationsOf(seen.object)])
   })
   void keep(keeping, machines, seen => {
     for (const key of seen.type === 'snapshot' ? machines.objects.keys() : [keyOf(seen.object)]) dirty.machines.add(key)

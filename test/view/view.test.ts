@@ -1,8 +1,9 @@
 import t from 'tap'
 import { hostDetail } from '../../shared/view/detail.ts'
-import { drainOf, evictionOf } from '../../shared/view/drain.ts'
+import { arrivingAt, drainOf, evictionOf } from '../../shared/view/drain.ts'
 import { drainHappenings, hostHappenings } from '../../shared/view/happening.ts'
 import { hostView, type HostObjects } from '../../shared/view/host.ts'
+import { networkOf } from '../../shared/view/network.ts'
 import { span } from '../../shared/view/time.ts'
 import type { HostView } from '../../shared/view/types.ts'
 import { condition, earlier, eviction, hypervisor, now, ovsNode, ready } from './fixtures.ts'
@@ -104,6 +105,15 @@ t.test('the Eviction that runs counts, not the newest that ended', async t => {
   t.equal(evictionOf('node-05', [over, runs])?.metadata.name, 'old')
   t.equal(evictionOf('node-05', [over])?.metadata.name, 'new')
   t.equal(evictionOf('node-06', [over]), undefined)
+  const plan = { ...runs, metadata: { name: 'plan' }, spec: { hypervisor: 'node-05', reason: 'x', dryRun: true } }
+  t.equal(evictionOf('node-05', [plan]), undefined, 'one that only plans moves nothing')
+})
+
+t.test('a host says what comes to it', async t => {
+  const drains = [eviction({ instances: moving }), eviction({ instances: moving, verdict: 'Cancelled' })]
+  t.equal(arrivingAt('node-02', drains), 1, 'of drains that run')
+  const objects = { hypervisor: hypervisor({ numInstances: 7, conditions: [ready('Ready')] }), arriving: 1 }
+  t.match(hostView(objects, now), { word: 'Ready', line: '7 VMs · receiving 1' })
 })
 
 t.test('what happened is told from two states', async t => {
@@ -119,6 +129,22 @@ t.test('what happened is told from two states', async t => {
     drainHappenings(eviction({ instances: moving }), done, now).map(({ text }) => text),
     ['web-14 moved to node-02', 'drain ended: Succeeded']
   )
+})
+
+t.test('a lost cable is told with the one that carries the traffic', async t => {
+  const of = (activeMembers: number, status: 'Degraded' | 'Down', up: boolean[]) => {
+    const node = ovsNode(activeMembers, status)
+    const physical = up.map((isUp, at) => ({
+      name: `eth${at}`,
+      bond: 'bond0',
+      status: isUp ? ('Up' as const) : ('Down' as const)
+    }))
+    const { interfaces } = node.status ?? {}
+    return networkOf({ ...node, status: { ...node.status, interfaces: { ...interfaces, physical } } }).why
+  }
+  t.equal(of(1, 'Degraded', [false, true]), 'bond0: eth0 down. Traffic runs on eth1; the VMs stay.')
+  t.equal(of(1, 'Degraded', []), 'bond0: 1 of 2 links down. Traffic runs on the others; the VMs stay.')
+  t.equal(of(0, 'Down', [false, false]), 'bond0 carries nothing: eth0, eth1 down. The host is cut off.')
 })
 
 t.test('the page of a host', async t => {

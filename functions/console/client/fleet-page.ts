@@ -78,7 +78,7 @@ function Groups(): VNode {
           aria-label=${place}
           style=${{ flex: `${members.length} 1 min(100%, ${members.length * room}px)` }}
         >
-          <h2>${place} <span>${members.length}</span></h2>
+          <h2>${place} <span>· ${members.length === 1 ? '1 host' : `${members.length} hosts`}</span></h2>
           <ul class="hosts">
             ${members.map(host => html`<${Tile} key=${host.peek().name} host=${host} />`)}
           </ul>
@@ -100,7 +100,7 @@ const More = ({ count }: { count: number }): VNode | null =>
 
 function Attention(): VNode {
   const list = allHosts.value.filter(({ needsPerson }) => needsPerson !== undefined)
-  return html`<section aria-live="polite">
+  return html`<section class="urgent" aria-live="polite">
     <h3>Needs a person</h3>
     ${list.length === 0 && html`<p class="dim">Nobody is needed.</p>`}
     ${list.slice(0, shownAtOnce).map(
@@ -118,7 +118,7 @@ function Attention(): VNode {
 function UnderWay(): VNode {
   const drains = allHosts.value.flatMap(({ drain }) => (drain ? [drain] : []))
   const networks = allHosts.value.filter(({ network }) => network.tone !== 'ok')
-  return html`<${Card} title="Under way">
+  return html`<${Card} title="Under way" kind="urgent">
     ${drains.length + networks.length === 0 && html`<p class="dim">Nothing moves.</p>`}
     ${drains.slice(0, shownAtOnce).map(drain => html`<${Job} key=${drain.eviction} ...${drain} />`)}
     <${More} count=${drains.length} />
@@ -126,7 +126,7 @@ function UnderWay(): VNode {
       ({ name, network }) =>
         html`<div class=${`job ${network.tone}`} key=${`net-${name}`}>
           <div class="row"><${HostLink} name=${name}>${name} network<//><span class="word">degraded</span></div>
-          <small>${network.line}</small>
+          <small>${network.why ?? network.line}</small>
         </div>`
     )}
     <${More} count=${networks.length} />

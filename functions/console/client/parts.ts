@@ -16,9 +16,15 @@ export function clockTime(time: string): string {
   return date.toDateString() === new Date().toDateString() ? clock : `${date.toLocaleDateString()} ${clock}`
 }
 
-export const Card = ({ title, when = true, children }: { title: string; when?: boolean; children?: unknown }): VNode | null =>
+interface CardProps {
+  title: string
+  when?: boolean
+  kind?: string
+  children?: unknown
+}
+export const Card = ({ title, when = true, kind, children }: CardProps): VNode | null =>
   when
-    ? html`<section>
+    ? html`<section class=${kind}>
         <h3>${title}</h3>
         ${children}
       </section>`

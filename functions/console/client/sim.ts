@@ -9,9 +9,11 @@ const actions = signal<readonly ShownAction[]>([])
 const outcome = signal<{ tone: 'ok' | 'bad'; text: string } | undefined>(undefined)
 const chosen = signal('')
 
+/** Asked again while the fleet comes up or the server is away; where nothing is simulated the answer is an empty list. */
 export async function findActions(): Promise<void> {
   const response = await fetch('/api/sim/actions').catch(() => undefined)
-  actions.value = response?.ok ? ((await response.json()) as { actions: ShownAction[] }).actions : []
+  if (response?.ok) actions.value = ((await response.json()) as { actions: ShownAction[] }).actions
+  else setTimeout(() => void findActions(), 2000)
 }
 
 async function act(name: string, args: object): Promise<void> {
