@@ -1,15 +1,15 @@
 // The function as it is served, on the embedded Kubernetes API, with one Hypervisor to empty.
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { parse } from 'yaml'
 import handler from '../../../functions/evict/handler.ts'
 import { connect } from '../../../shared/kube/index.ts'
 import { startKubeApi } from '../../../shared/local/kube-api/index.ts'
 import { serve } from '../../../shared/runtime/serve.ts'
 import { Eviction } from '../../../shared/schema/eviction.ts'
 import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
+import { readCrds } from '../../functions/evict/crds.ts'
 import { environmentOf } from '../../functions/host-life/life.ts'
 import type { OpenStack } from '../../servers/openstack.ts'
 
@@ -27,10 +27,7 @@ export async function served(
 ): Promise<Served> {
   const folder = await mkdtemp(join(tmpdir(), 'drover-bench-'))
   t.teardown(() => rm(folder, { recursive: true }))
-  const crdFolder = join(import.meta.dirname, '..', '..', '..', 'crds')
-  const files = (await readdir(crdFolder)).filter(file => file.endsWith('.yaml') && file !== 'kustomization.yaml')
-  const objects = await Promise.all(files.map(async file => parse(await readFile(join(crdFolder, file), 'utf8')) as object))
-  const api = await startKubeApi({ objects })
+  const api = await startKubeApi({ objects: await readCrds() })
   t.teardown(() => api.close())
   const kubeconfig = join(folder, 'kubeconfig')
   await api.writeKubeconfig(kubeconfig)

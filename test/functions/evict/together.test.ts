@@ -1,35 +1,24 @@
 // Several processes look after one Eviction, on a Kubernetes API that refuses a write of an old version: EV-10, EV-23, HA-34.
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Cloud, connect as connectCloud } from 'openstack-sdk-lite'
 import t from 'tap'
-import { parse } from 'yaml'
 import { createEngine, type Engine } from '../../../functions/evict/engine.ts'
 import { createMemory } from '../../../functions/evict/memory.ts'
 import type { Status } from '../../../functions/evict/seen.ts'
 import { withFacts } from '../../../functions/evict/together.ts'
 import { connect, type Kube } from '../../../shared/kube/index.ts'
-import { startKubeApi } from '../../../shared/local/kube-api/index.ts'
 import { type FakeOpenStack, startOpenStack } from '../../../shared/local/openstack/index.ts'
 import { createListings } from '../../../shared/openstack/listings.ts'
 import type { Platform } from '../../../shared/runtime/function.ts'
 import { Eviction } from '../../../shared/schema/eviction.ts'
 import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
+import { embedded } from '../../local/kube-api/embedded.ts'
 import { passwordOf } from '../../openstack-sdk-lite/fake.ts'
+import { readCrds } from './crds.ts'
 import { options, quiet } from './world.ts'
 
 t.setTimeout(110_000)
-const crdFolder = join(import.meta.dirname, '..', '..', '..', 'crds')
-const crds = (await readdir(crdFolder)).filter(file => file.endsWith('.yaml') && file !== 'kustomization.yaml')
-const objects = await Promise.all(crds.map(async file => parse(await readFile(join(crdFolder, file), 'utf8')) as object))
-const api = await startKubeApi({ objects })
-t.teardown(() => api.close())
-const folder = await mkdtemp(join(tmpdir(), 'drover-evict-'))
-t.teardown(() => rm(folder, { recursive: true }))
-const kubeconfig = join(folder, 'kubeconfig')
-await api.writeKubeconfig(kubeconfig)
+const { kubeconfig } = await embedded(t, { objects: await readCrds() })
 const kube = await connect({ manager: 'drover-evict', kubeconfig })
 t.teardown(() => kube.close())
 
