@@ -9,6 +9,7 @@ import { statusOf } from './status/status.ts'
 import { statusWriter } from './status/writer.ts'
 import { certificates, fromSecret } from './work/certificates.ts'
 import { fromRequest } from './work/csr.ts'
+import { resumer } from './work/resume.ts'
 import { updater } from './work/updater.ts'
 
 const absentMs = 10_000 // the kind, or the right to see it, may come later
@@ -23,6 +24,7 @@ export function followObject(wiring: Wiring, kube: Kube, host: HostPart) {
     writer.changed()
   }
   const update = updater({ known, store, systemd: host.systemd, refresh: host.refreshOs, changed: writer.changed, log, signal })
+  const resume = resumer({ uri: config.libvirtUri, clock, log, signal })
   const { nodeName: node, pkiFolder: folder } = config
   const addresses = (): readonly string[] => {
     const { internalIp, internalIps } = live?.status ?? {}
@@ -50,7 +52,9 @@ export function followObject(wiring: Wiring, kube: Kube, host: HostPart) {
     live = object
     writer.saw(object)
     host.guard.look(object)
-    if (object) update(object)
+    if (!object) return
+    update(object)
+    resume(object)
   }
 
   async function follow(): Promise<void> {

@@ -22,7 +22,7 @@ export const idOf = (host: string, about: string, atMs: number): string =>
   createHash('sha256').update(`${host}\n${about}\n${atMs}`).digest('hex').slice(0, 12)
 
 export const isOver = ({ state }: Incident): boolean => ['Recovered', 'Reported', 'Blocked', 'Closed'].includes(state)
-const underWay = (state: Incident['state']): boolean => ['Restarting', 'Proving', 'Moving'].includes(state)
+const underWay = (state: Incident['state']): boolean => ['Resuming', 'Restarting', 'Proving', 'Moving'].includes(state)
 
 /** All incidents after what was heard, in the order it came. */
 export function fold(

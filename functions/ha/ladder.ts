@@ -4,16 +4,16 @@ import { answered, asked, attemptsWithin, lost, planned, withoutLast } from './a
 import { checkFault, type Checked } from './check.ts'
 import { block, end, explained, keep, postcopy, recovered } from './endings.ts'
 import { iso, ms } from './incident.ts'
+import { mayResume, resumeMs } from './resume.ts'
 import type { Attempt, Incident } from './seen.ts'
+import { goOn, isUp, order, pausedMs, stuck, stuckMs, toProve, unseen, wait } from './steps.ts'
 import type { Judged, View } from './view.ts'
-
-const soonMs = 2000
-const pausedMs = 10_000
-const stuckMs = 600_000
 
 export function judge(incident: Incident, view: View): Judged {
   if (incident.kind === 'postcopy') return postcopy(incident, view)
   switch (incident.state) {
+    case 'Resuming':
+      return resuming(incident, view)
     case 'Restarting':
       return restarting(incident, view)
     case 'Proving':
@@ -41,24 +41,16 @@ function checking(incident: Incident, view: View): Judged {
   return answer(incident, checked, view)
 }
 
-const wait = (incident: Incident, { rule, reason }: Pick<Checked, 'rule' | 'reason'>, nowMs: number, forMs = soonMs): Judged => ({
-  incident: { ...incident, state: 'Checking', rule, reason, waitingFor: reason, nextCheckAt: iso(nowMs + forMs) }
-})
-
-/** Its step is under way, and nothing can be said of it yet. */
-const goOn = (incident: Incident, nowMs: number, forMs = soonMs): Judged => ({
-  incident: { ...incident, nextCheckAt: iso(nowMs + forMs) }
-})
-
-/** Whose domain nobody sees now is neither running nor stopped (T-26). */
-const unseen = (incident: Incident, nowMs: number): Judged =>
-  goOn({ ...incident, waitingFor: 'the agent to see the domain' }, nowMs, pausedMs)
-
 /** A proven fault: what the policy says of it, and whether now is the time. */
 function answer(incident: Incident, checked: Checked, view: View): Judged {
   const { server } = view.evidence
   const { answer, words } = answerFor(incident.kind, server, view.aggregates, view.policy)
   const found: Checked = { ...checked, passedOver: [...checked.passedOver], reason: `${checked.reason} ${words}` }
+  if (mayResume(incident, view)) {
+    const found = { ...checked, reason: `${checked.reason} Its disk paused it: it is resumed once.` }
+    if (view.modes.vm === 'drover') return order(planned(incident, view), 'resume', 'Resuming', found, view)
+    if (view.modes.vm === 'observe') return wouldBe('resumed', 'WouldResume', incident, checked, view)
+  }
   if (answer === 'record') return end(incident, 'Closed', found, view, { state: 'Recorded', action: 'none' })
   if (answer === 'report') {
     const state = incident.kind === 'destroyed' ? 'OutOfBand' : 'Reported'
@@ -89,18 +81,13 @@ function answer(incident: Incident, checked: Checked, view: View): Judged {
         nextCheckAt: iso(nowMs + pausedMs)
       }
     }
-  if (modes.vm === 'observe')
-    return end(
-      incident,
-      'Reported',
-      { ...found, rule: 'Observed', reason: `${found.reason} Mode is observe: it would be restarted.` },
-      view,
-      {
-        state: 'WouldRestart',
-        action: 'none'
-      }
-    )
+  if (modes.vm === 'observe') return wouldBe('restarted', 'WouldRestart', incident, found, view)
   return restart(planned(incident, view), found, view)
+}
+
+function wouldBe(done: string, state: string, incident: Incident, checked: Checked, view: View): Judged {
+  const found = { ...checked, rule: 'Observed', reason: `${checked.reason} Mode is observe: it would be ${done}.` }
+  return end(incident, 'Reported', found, view, { state, action: 'none' })
 }
 
 /** The next rung: restart, after its wait; then move once, if it may; then a person. */
@@ -129,24 +116,14 @@ function moveOnce(incident: Incident, checked: Checked, view: View): Judged {
   return order(incident, 'move', 'Moving', checked, view)
 }
 
-/** Written down before it is asked for, so that whoever comes back knows of it. */
-function order(incident: Incident, what: Attempt['action'], state: Incident['state'], checked: Checked, { nowMs }: View): Judged {
-  const { server, decisionId, trace, attempts = [] } = incident
-  return {
-    incident: {
-      ...explained(incident, checked),
-      state,
-      since: iso(nowMs),
-      attempts: [...attempts, { action: what, at: iso(nowMs) }].slice(-20),
-      waitingFor: 'the server to run',
-      nextCheckAt: iso(nowMs + soonMs)
-    },
-    call: { do: what, server, decisionId, trace, atMs: nowMs }
-  }
+function resuming(incident: Incident, view: View): Judged {
+  const { nowMs, domain, domainKnown } = view
+  const sinceMs = ms(incident.attempts?.at(-1)?.at)
+  if (!domainKnown) return unseen(incident, nowMs)
+  if (isUp(view) && ms(domain?.since) >= Math.floor(sinceMs / 1000) * 1000) return toProve(incident, nowMs)
+  if (nowMs - sinceMs < resumeMs) return goOn(incident, nowMs)
+  return checking({ ...answered(incident, { outcome: 'did not run in time' }), state: 'Checking' }, view)
 }
-
-const isUp = ({ domain, evidence: { server } }: View): boolean =>
-  ['running', 'blocked'].includes(domain?.state ?? '') && server?.status === 'ACTIVE' && server.taskState === null
 
 function restarting(given: Incident, view: View): Judged {
   const { nowMs, host, evidence, domain } = view
@@ -159,16 +136,7 @@ function restarting(given: Incident, view: View): Judged {
     return checking(incident, view) // deleted, moved, suspended meanwhile: somebody else's now
   if (!view.domainKnown) return unseen(incident, nowMs)
   const began = ms(domain?.since) >= Math.floor(sinceMs / 1000) * 1000
-  if (isUp(view) && (began || request !== undefined))
-    return {
-      incident: {
-        ...answered(incident, { outcome: 'runs' }),
-        state: 'Proving',
-        since: iso(nowMs),
-        waitingFor: `${incident.plan?.provenSeconds ?? 0} s of running`,
-        nextCheckAt: iso(nowMs + (incident.plan?.provenSeconds ?? 0) * 1000)
-      }
-    }
+  if (isUp(view) && (began || request !== undefined)) return toProve(incident, nowMs)
   // the same try once more: it is not counted twice
   if (lost(incident, view)) return checking({ ...withoutLast(incident), state: 'Checking' }, view)
   const refused = last?.outcome?.startsWith('refused') ?? false
@@ -177,12 +145,6 @@ function restarting(given: Incident, view: View): Judged {
     return checking({ ...answered(incident, { outcome: last?.outcome ?? 'did not run in time' }), state: 'Checking' }, view)
   if (nowMs - sinceMs >= stuckMs) return block(incident, stuck(incident, server.taskState), view)
   return goOn(incident, nowMs)
-}
-
-/** Nova is at it for so long that only a person can tell why. */
-const stuck = (incident: Incident, task: string | null): Checked => {
-  const checked = keep(incident)
-  return { ...checked, reason: `${checked.reason} Nova does not come to an end with it: ${task ?? 'no task'}.` }
 }
 
 function proving(incident: Incident, view: View): Judged {

@@ -72,6 +72,10 @@ export const Policy = group('How Drover reacts to faults', {
       30,
       'A server that its disk paused is looked at again after so long: short outages of storage heal.'
     ),
+    resumeAfterDisk: flag(
+      true,
+      'Whether a server that its disk paused is then resumed, once: QEMU repeats what failed, so a broken disk only pauses it again.'
+    ),
     restarts: count(3, 'Restarts within the window; who crashes more often needs a person (HA-13).'),
     windowSeconds: seconds(1800, 'The window in which restarts are counted (HA-13).'),
     waitsSeconds: Type.Array(Type.Integer({ minimum: 0 }), {

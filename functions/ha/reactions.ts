@@ -119,7 +119,7 @@ export const rows: readonly Row[] = [
   row<About & { action: string; path: string; device: string; reason: string }>({
     kind: diskFailed,
     when: 'the server was paused',
-    vm: 'looked at again after `vm.diskRecheckSeconds`: running again is fine, else report',
+    vm: 'looked at again after `vm.diskRecheckSeconds`: running again is fine; else resumed once (`vm.resumeAfterDisk`), then report',
     host: 'HA-16',
     hear: (data, trace, { vm }) =>
       data.action === 'pause'

@@ -49,6 +49,7 @@ const incident = object(
     state: word('How far it is', [
       'Checking',
       'Paused',
+      'Resuming',
       'Restarting',
       'Proving',
       'Moving',
@@ -77,7 +78,7 @@ const incident = object(
       object(
         'One try',
         {
-          action: word('What', ['restart', 'move', 'start', 'confirm']),
+          action: word('What', ['restart', 'move', 'start', 'confirm', 'resume']),
           at: dateTime('When it was decided'),
           request: text("Nova's request id"),
           outcome: text('How it went')

@@ -39,8 +39,10 @@ const panic = "<panic model='isa'/>"
 const slot = "<address type='pci' domain='0x0' bus='0x0' slot='0x5' function='0x0'/>"
 const watchdog = (action: string): string => `<watchdog model='i6300esb' action='${action}'>${slot}</watchdog>`
 const actions = ['none', 'inject-nmi', 'reset', 'pause', 'dump', 'poweroff', 'shutdown'] as const
-const broken = `<disk type='network' device='disk'><driver name='qemu' type='raw' error_policy='stop' rerror_policy='stop'/>
-  <source protocol='nbd' name='exp'><host name='127.0.0.1' port='10809'/></source><target dev='vda' bus='virtio'/></disk>`
+const remote = (
+  port: number
+) => `<disk type='network' device='disk'><driver name='qemu' type='raw' error_policy='stop' rerror_policy='stop'/>
+  <source protocol='nbd' name='exp'><host name='127.0.0.1' port='${port}'/></source><target dev='vda' bus='virtio'/></disk>`
 
 const guests = new Map<string, Domain>()
 const quiet = Array.from({ length: 13 }, (_, n) => `quiet-${n}`) // 20 that run, beside those of the watchdogs
@@ -106,7 +108,9 @@ t.test('T-26, T-1: libvirtd is killed and comes back, then the agent: its guests
 const program = ['o /w 0xcf8 0x80002860', 'o /h 0xcfc 0x0007', 'o /w 0xcf8 0x80002868', 'o /b 0xcfc 0x02'] // as a driver would start it
 
 t.test('what broke gets what fits', async t => {
-  run('nbdkit -i 127.0.0.1 -p 10809 --filter=error memory 1M error-pread=ENOSPC error-pread-rate=100%')
+  const full = 'error-pread=ENOSPC error-pread-rate=100%'
+  run(`nbdkit -i 127.0.0.1 -p 10809 --filter=error memory 1M ${full}`)
+  run(`touch ${dir}/full; nbdkit -i 127.0.0.1 -p 10810 --filter=error memory 1M ${full} error-pread-file=${dir}/full`)
   // T-20: users' wishes, and at the same time the guest dies
   killQemu('wanted-off')
   await nova('POST', `/servers/${id('wanted-off')}/action`, { 'os-stop': null })
@@ -118,7 +122,10 @@ t.test('what broke gets what fits', async t => {
   await virt().call(p.domainDestroy, { domain: domain('destroyed') })
   await virt().call(p.domainSuspend, { domain: domain('paused') })
   for (let n = 0; n < 3; n++) await virt().call(p.domainReset, { domain: domain('burst') })
-  guests.set('disk', await server('disk', broken))
+  guests.set('disk', await server('disk', remote(10_809)))
+  guests.set('healed', await server('healed', remote(10_810)))
+  await eventually('its disk is full', async () => (await incident(id('healed')))?.kind === 'disk', patienceMs)
+  run(`rm ${dir}/full`)
   for (const action of actions) {
     monitor(action, ...program)
     await virt().call(p.domainResume, { domain: domain(action) })
@@ -134,6 +141,7 @@ t.test('what broke gets what fits', async t => {
     ['wanted-new', 'Closed', 'destroyed', /^(Runs|RequestExplains|TaskExplains)$/],
     ['burst', 'Closed', 'rebooted', /^Runs$/],
     ['disk', 'Reported', 'disk', /^Fault$/],
+    ['healed', 'Recovered', 'disk', /^Fault$/],
     ['none', 'Closed', 'watchdog', /^CountedOnly$/],
     ['inject-nmi', 'Closed', 'watchdog', /^CountedOnly$/],
     ['reset', 'Closed', 'rebooted', /^Runs$/],
@@ -154,6 +162,10 @@ t.test('what broke gets what fits', async t => {
 
   const again = ['killed', 'panicked', 'pause', 'poweroff', 'shutdown']
   t.same(restarted().toSorted(), [...again, 'wanted-new'].map(id).toSorted(), 'each once (T-29); wanted-new by its user')
+  for (const name of ['disk', 'healed'])
+    t.match((await incident(id(name)))?.attempts, [{ action: 'resume' }], `${name} was resumed once, and not by Nova`)
+  t.match(await virt().domainState(domain('healed')), { state: 'running' })
+  t.match(await virt().domainState(domain('disk')), { state: 'paused', reason: 'io-error' })
   for (const name of again) {
     t.match(await virt().domainState(domain(name)), { state: 'running' }, `${name} runs again`)
     await told.seen('server.recovered', ({ data }) => data['server'] === id(name))

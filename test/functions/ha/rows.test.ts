@@ -163,7 +163,7 @@ const table: Row[] = [
     kind: diskFailed,
     data: { device: 'vda', path: '/dev/sda', action: 'pause', reason: 'enospc' },
     after: 'paused',
-    waits: 31,
+    waits: 31 + 21,
     ends: 'Reported',
     calls: []
   },
