@@ -64,6 +64,11 @@ export class OpenStackError extends Error {
   readonly maybeDone: boolean
   readonly #text: string
 
+  /** What went wrong, without the call and the request id that the message adds. */
+  get text(): string {
+    return this.#text
+  }
+
   constructor(code: ErrorCode, text: string, detail: ErrorDetail = {}) {
     const { call, requestId, cause } = detail
     super(`${call ? `${call}: ` : ''}${text}${requestId ? ` [${requestId}]` : ''}`, cause === undefined ? {} : { cause })

@@ -23,7 +23,7 @@ export function createBreaker(endpoint: string, policy: BreakerPolicy, clock: Pi
   return async attempt => {
     const tripped = inARow >= policy.failures
     if (tripped && (probing || clock.now() < closedUntilMs)) {
-      throw new OpenStackError('CircuitOpen', `${endpoint} failed ${inARow} times in a row and is left alone for now`, {
+      throw new OpenStackError('CircuitOpen', `${endpoint} failed again and again and is left alone for now`, {
         retryAfterMs: Math.max(0, closedUntilMs - clock.now())
       })
     }

@@ -17,13 +17,12 @@ const codes: Readonly<Record<number, ErrorCode>> = {
 export function fromAnswer(row: Call<string, unknown>, answer: Answer, secrets: Secrets, nowMs: number): OpenStackError {
   const { status } = answer
   const code = codes[status] ?? (status >= 500 ? 'ServiceFault' : status >= 400 ? 'BadRequest' : 'UnexpectedStatus')
-  const { words, reason } = read(answer.body)
-  const clean = words === undefined ? undefined : secrets.scrub(words)
-  return new OpenStackError(code, [status, clean ?? code].join(' '), {
+  const { words, reason } = read(answer.body, secrets.scrub)
+  return new OpenStackError(code, [status, words ?? code].join(' '), {
     call: label(row),
     status,
     requestId: requestIdOf(answer),
-    words: clean,
+    words,
     reason,
     retryAfterMs: retryAfter(answer.headers['retry-after'], nowMs),
     maybeDone: !isRead(row) && (status >= 500 || code === 'UnexpectedStatus')
@@ -35,28 +34,29 @@ export const requestIdOf = ({ headers }: Pick<Answer, 'headers'>): string | unde
 
 // Nova: {"conflictingRequest": {"code": 409, "message": "…"}}   Keystone: {"error": {"message": "…"}}
 // Placement: {"errors": [{"detail": "…", "code": "placement.…"}]}   Neutron: {"NeutronError": {"message": "…"}}   Glance: HTML
-function read(body: unknown): { words?: string; reason?: string } {
-  if (typeof body === 'string') return body === '' ? {} : { words: plain(body) }
+function read(body: unknown, scrub: Secrets['scrub']): { words?: string; reason?: string } {
+  if (typeof body === 'string') return body === '' ? {} : { words: scrub(plain(body)).slice(0, longestPage) }
   if (typeof body !== 'object' || body === null) return {}
-  if ('errors' in body && Array.isArray(body.errors)) return fields(body.errors[0], 'detail', 'code')
-  return fields(Object.values(body)[0], 'message', 'type')
+  if ('errors' in body && Array.isArray(body.errors)) return fields(body.errors[0], 'detail', 'code', scrub)
+  return fields(Object.values(body)[0], 'message', 'type', scrub)
 }
 
-function fields(fault: unknown, words: string, reason: string): { words?: string; reason?: string } {
-  if (typeof fault === 'string') return { words: fault }
+function fields(fault: unknown, words: string, reason: string, scrub: Secrets['scrub']): { words?: string; reason?: string } {
+  if (typeof fault === 'string') return { words: scrub(fault) }
   const given = (fault ?? {}) as Record<string, unknown>
   return {
-    ...(typeof given[words] === 'string' && { words: given[words].trim() }),
-    ...(typeof given[reason] === 'string' && { reason: given[reason] })
+    ...(typeof given[words] === 'string' && { words: scrub(given[words].trim()) }),
+    ...(typeof given[reason] === 'string' && { reason: scrub(given[reason]) })
   }
 }
+
+const longestPage = 500 // cut after secrets were taken out: half a secret is one too
 
 const plain = (html: string): string =>
   html
     .replace(/<head>.*?<\/head>|<[^>]+>/gs, ' ')
     .replace(/\s+/g, ' ')
     .trim()
-    .slice(0, 500)
 
 /** RFC 9110 §10.2.3: seconds or a date */
 export function retryAfter(header: string | undefined, nowMs: number): number | undefined {

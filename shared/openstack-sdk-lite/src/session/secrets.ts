@@ -7,14 +7,21 @@ export interface Secrets {
   scrub: (text: string) => string
 }
 
+/** As it is, and as it is written within JSON or an address. */
+const formsOf = (secret: string): string[] => [
+  secret,
+  JSON.stringify(secret).slice(1, -1),
+  encodeURIComponent(secret.toWellFormed())
+]
+
 export function createSecrets(): Secrets {
   const known = new Set<string>()
   return {
     keep(secret) {
-      if (secret) known.add(secret)
+      if (secret) for (const form of formsOf(secret)) known.add(form)
     },
     drop(secret) {
-      known.delete(secret)
+      for (const form of formsOf(secret)) known.delete(form)
     },
     scrub(text) {
       let clean = text

@@ -52,8 +52,15 @@ export function openSession(options: SessionOptions): Session {
   secrets.keep(secretOf(auth))
   const transport = createTransport({ ca: options.ca, insecure: options.insecure, connectTimeoutMs, scrub: secrets.scrub })
   const wire = createWire({ transport, secrets, clock, breaker, rate, userAgent, onCall })
-  const tokens = shareTokens(fetchToken, clock, old => secrets.drop(old.token))
+  const tokens = shareTokens(fetchToken, clock, keepSecretWhileUsed)
   const ranges = new Map<string, Range | Promise<Range>>()
+
+  /** A replaced token is still good for minutes, and requests with it may be on their way: it is forgotten one renewal later. */
+  let replaced: Grant | undefined
+  function keepSecretWhileUsed(old: Grant): void {
+    if (replaced) secrets.drop(replaced.token)
+    replaced = old
+  }
 
   async function timed<T>(
     row: Call<string, unknown>,
