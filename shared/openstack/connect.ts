@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { connect, fromCloudsYaml, fromEnv, type CallReport, type Cloud, type ConnectOptions } from 'openstack-sdk-lite'
 import type { Platform } from '../runtime/function.ts'
 import { toEnv, type OpenStackConfig } from './config.ts'
+import { attempt } from './failure.ts'
 import { openStackMetrics } from './metrics.ts'
 
 export type { Cloud } from 'openstack-sdk-lite'
@@ -21,6 +22,15 @@ export async function openCloud(
   const cloud = await connect({ ...(await optionsOf(config)), userAgent, onCall })
   onClose(() => cloud.close())
   return cloud
+}
+
+/** HV-30: an OpenStack that is too old is told at the start, with the call that it cannot do. One that is away is told by whoever needs it. */
+export async function tellUnsupported(cloud: Pick<Cloud, 'check'>, log: Platform['log']): Promise<void> {
+  const checked = await attempt(() => cloud.check())
+  if (checked.ok) return
+  const { code, words } = checked.failure
+  if (code === 'VersionUnsupported') log.error({ code, words }, 'this OpenStack is too old')
+  else log.debug({ code, words }, 'not known yet whether this OpenStack is new enough')
 }
 
 const changes = ({ method, service }: Pick<CallReport, 'method' | 'service'>): boolean =>

@@ -10,8 +10,8 @@ export interface Failure {
 
 export function failureOf(err: unknown): Failure {
   if (!(err instanceof OpenStackError)) throw err
-  const { code, call, status, words, retryable } = err
-  const said = words ?? (status === undefined ? 'no answer' : `answered ${status}`)
+  const { code, call, status, words, text, retryable } = err
+  const said = words ?? (status === undefined ? text : `answered ${status}`)
   return { code, retryable, words: `${call ?? 'OpenStack'}: ${said} (${code})` }
 }
 

@@ -35,7 +35,7 @@ export type HostConfig = OpenStackConfig & { kubeconfig?: string; observe: boole
 export async function openHostDeps(manager: string, config: HostConfig, platform: Platform): Promise<HostDeps> {
   const { clock, log, metrics, onClose } = platform
   // after the port is open: half of a cold start is loading these
-  const [{ connect }, { isExtended }, { openCloud }] = await Promise.all([
+  const [{ connect }, { isExtended }, { openCloud, tellUnsupported }] = await Promise.all([
     import('../kube/connect.ts'),
     import('../kube/extended.ts'),
     import('./connect.ts')
@@ -43,6 +43,7 @@ export async function openHostDeps(manager: string, config: HostConfig, platform
   const kube = await connect({ manager, log, metrics, ...(config.kubeconfig !== undefined && { kubeconfig: config.kubeconfig }) })
   onClose(() => kube.close())
   const cloud = await openCloud(config, platform, manager)
+  void tellUnsupported(cloud, log)
   const extended = await isExtended(kube, log)
   const listings = createListings(cloud, { now: () => clock().getTime(), maxAgeMs: config.listingAge })
   const countDrift = driftMetric(metrics, manager)

@@ -56,20 +56,23 @@ const withHost = (aggregate: Aggregate, host: string, isMember: boolean): Aggreg
 
 function shared<T>(fetch: () => Promise<T>, maxAgeMs: number, now: () => number) {
   let known: { answer: Promise<T>; askedMs: number } | undefined
+  const keep = (answer: Promise<T>, askedMs: number): Promise<T> => {
+    const kept = { answer, askedMs }
+    known = kept
+    // a failure is told to those who waited for it, and asked again by the next
+    answer.catch(() => {
+      if (known === kept) known = undefined
+    })
+    return answer
+  }
   return {
     get({ fresh = false }: Freshness = {}): Promise<T> {
       if (known && !fresh && now() - known.askedMs < maxAgeMs) return known.answer
-      const asked = { answer: fetch(), askedMs: now() }
-      known = asked
-      // a failure is told to those who waited for it, and asked again by the next
-      asked.answer.catch(() => {
-        if (known === asked) known = undefined
-      })
-      return asked.answer
+      return keep(fetch(), now())
     },
     /** Also when it is still on its way: the answer may be from before the write. */
     update(change: (value: T) => T): void {
-      if (known) known = { ...known, answer: known.answer.then(change) }
+      if (known) void keep(known.answer.then(change), known.askedMs)
     },
     forget(): void {
       known = undefined

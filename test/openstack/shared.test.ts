@@ -2,11 +2,14 @@ import t from 'tap'
 import { Type } from 'typebox'
 import { disabledBy, disabledReason, isOurs, mayEnable } from '../../shared/openstack/compute-service.ts'
 import { openStackFields, prefixed, toEnv, underPrefix } from '../../shared/openstack/config.ts'
-import { openCloud } from '../../shared/openstack/connect.ts'
+import { openCloud, tellUnsupported } from '../../shared/openstack/connect.ts'
 import { driftEntries, type Drift, type Finding } from '../../shared/openstack/drift.ts'
+import { failureOf } from '../../shared/openstack/failure.ts'
 import { matchHost, namesOf } from '../../shared/openstack/host.ts'
 import { createListings } from '../../shared/openstack/listings.ts'
 import { requestIdOf } from '../../shared/openstack/request-id.ts'
+import { OpenStackError } from 'openstack-sdk-lite'
+import type { FakeOpenStack } from '../../shared/local/openstack/index.ts'
 import { readConfig } from '../../shared/runtime/config.ts'
 import { fakeOpenStack } from '../openstack-sdk-lite/fake.ts'
 import { testPlatform } from '../runtime/platform.ts'
@@ -75,6 +78,40 @@ void t.test('AG-2: a listing serves everybody for its short life', async t => {
   t.equal(asked, 6, 'each kind by itself')
 })
 
+void t.test(
+  'AG-2: what a write showed is in the listing; one that fails on its way is asked again, and harms nobody',
+  async t => {
+    const lost: unknown[] = []
+    const onLost = (err: unknown): void => void lost.push(err)
+    process.on('unhandledRejection', onLost)
+    t.teardown(() => process.off('unhandledRejection', onLost))
+    const aggregate = (hosts: string[]) => ({ id: 1, uuid: 'u', name: 'a', zone: null, hosts, metadata: {} })
+    const answers: Array<PromiseWithResolvers<ReturnType<typeof aggregate>[]>> = []
+    const list = () => {
+      const answer = Promise.withResolvers<ReturnType<typeof aggregate>[]>()
+      answers.push(answer)
+      return answer.promise
+    }
+    const cloud = { aggregates: { list } } as unknown as Parameters<typeof createListings>[0]
+    const listings = createListings(cloud, { now: () => 0 })
+    const first = listings.aggregates()
+    listings.noteMembership(aggregate(['hv1', 'hv9']), 'hv1')
+    answers[0]?.reject(new Error('away'))
+    await t.rejects(first, { message: 'away' })
+    await new Promise(resolve => setImmediate(resolve))
+    t.same(lost, [], 'nobody waited for the noted one')
+    const second = listings.aggregates()
+    t.equal(answers.length, 2, 'asked again')
+    listings.noteMembership(aggregate(['hv1', 'hv9']), 'hv1')
+    answers[1]?.resolve([aggregate(['hv2'])])
+    t.same(await second, [aggregate(['hv2'])])
+    t.same(await listings.aggregates(), [aggregate(['hv2', 'hv1'])], 'of that host alone')
+    listings.noteMembership(aggregate([]), 'hv2')
+    t.same(await listings.aggregates(), [aggregate(['hv1'])])
+    t.equal(answers.length, 2)
+  }
+)
+
 void t.test('drift: once while it lasts, for an hour after a repair', async t => {
   const at = (minutes: number) => new Date(Date.UTC(2026, 0, 1, 0, minutes))
   const finding = (action: Finding['action'], name = 'a'): Finding => ({
@@ -113,6 +150,51 @@ void t.test('HV-68, HV-69: OS_* variables, files, and a second identity for the 
     OS_PASSWORD: 'canary',
     OS_PROJECT_NAME: 'test'
   })
+})
+
+void t.test(
+  'HV-30: an OpenStack that is too old is told at the start, by the name of the call; one that is away is not',
+  async t => {
+    const config = (fake: FakeOpenStack) => ({
+      osAuthUrl: fake.authUrl,
+      osUsername: 'admin',
+      osPassword: fake.account.password,
+      osProjectName: 'admin'
+    })
+    const old = await fakeOpenStack(t, { versions: { compute: { min: '2.1', max: '2.88' } } })
+    const recent = await fakeOpenStack(t)
+    const away = await fakeOpenStack(t)
+    away.faults.add({ service: 'identity', effect: { answer: { status: 403, body: {} } } })
+    const told = async (fake: FakeOpenStack) => {
+      const platform = testPlatform()
+      const cloud = await openCloud(config(fake), platform)
+      t.teardown(() => cloud.close())
+      await tellUnsupported(cloud, platform.log)
+      return platform.lines().filter(({ level }) => Number(level) >= 50)
+    }
+    t.match(await told(old), [
+      { words: /hypervisors\.search \(C1\): needs a server with compute 2\.90, this one offers 2\.1 to 2\.88/ }
+    ])
+    t.same(await told(recent), [])
+    t.same(await told(away), [])
+  }
+)
+
+void t.test('a failure in words: what the service said, or what went wrong; the same again in the same words', async t => {
+  const words = (err: OpenStackError): string => failureOf(err).words
+  const call = 'servers.create (C7)'
+  t.equal(words(new OpenStackError('BadInput', 'there is no image x')), 'OpenStack: there is no image x (BadInput)')
+  t.equal(
+    words(new OpenStackError('Conflict', '409 busy', { call, status: 409, words: 'busy', requestId: 'req-1' })),
+    `${call}: busy (Conflict)`
+  )
+  t.equal(
+    words(new OpenStackError('ServiceFault', '503 ServiceFault', { call, status: 503 })),
+    `${call}: answered 503 (ServiceFault)`
+  )
+  const lost = new OpenStackError('ConnectFailed', 'ECONNREFUSED: nobody', { requestId: 'req-2' }).about({ call })
+  t.equal(words(lost), `${call}: ECONNREFUSED: nobody (ConnectFailed)`)
+  t.throws(() => failureOf(new TypeError('ours')), { message: 'ours' })
 })
 
 void t.test('HV-64, HV-67: calls are counted and logged, without secrets', async t => {
