@@ -110,7 +110,8 @@ async function actOnEviction(
   if (step.do === 'leave') return { eviction, actions: [] }
   if (step.do === 'delete') {
     await kube.delete(Eviction, { name, uid: eviction?.metadata.uid })
-    return { eviction: undefined, actions: acted('over', 'deleted', 'the maintenance is over') }
+    const why = mode === '' ? 'the maintenance is over' : 'another one shall empty the host'
+    return { eviction: undefined, actions: acted('over', 'deleted', why) }
   }
   if (step.do === 'cancel') {
     if (eviction?.spec.cancel === 'Abort') return { eviction, actions: [] }

@@ -69,10 +69,12 @@ export function decide(seen: Seen, nowMs: number): Step {
   const sinceMs = before?.mode === mode && before.since ? Date.parse(before.since) : nowMs
   if (mode === '') return outOf(seen, sinceMs, nowMs)
   const appeared = appearedOn(hypervisor, eviction)
+  const anew = appeared ?? givenUp(eviction)
+  const step = { mode, sinceMs, service: disable(seen, mode), ...(appeared && { appeared }) }
   // without a token to begin it anew, another one is made
-  if (appeared && !seen.extended) return { mode, sinceMs, service: disable(seen, mode), eviction: { do: 'delete' }, appeared }
-  const retryToken = appeared ? `${eviction?.status?.finishedAt ?? ''}/${appeared}` : eviction?.spec.retryToken
-  return { mode, sinceMs, service: disable(seen, mode), eviction: { do: 'ensure', retryToken }, ...(appeared && { appeared }) }
+  if (anew && !seen.extended) return { ...step, eviction: { do: 'delete' } }
+  const retryToken = anew ? `${eviction?.status?.finishedAt ?? ''}/${anew}` : eviction?.spec.retryToken
+  return { ...step, eviction: { do: 'ensure', retryToken } }
 }
 
 function disable({ hypervisor, service }: Seen, mode: Mode): ServiceStep {
@@ -90,8 +92,9 @@ function disable({ hypervisor, service }: Seen, mode: Mode): ServiceStep {
 }
 
 /** HV-47: the Eviction is stopped, ends, goes; only then is the host enabled, and only if we or the operator before us disabled it (HV-32). */
-function outOf({ eviction, service, takeover, extended }: Seen, sinceMs: number, nowMs: number): Step {
+function outOf({ hypervisor, eviction, service, takeover, extended }: Seen, sinceMs: number, nowMs: number): Step {
   const step = { mode: '' as const, sinceMs, service: { do: 'leave' as const } }
+  if (eviction && !isOwned(eviction)) return { ...step, eviction: { do: 'leave' } }
   if (eviction) {
     // an older CRD knows no word to cancel it: to delete it is to let running moves end (EV-25)
     const idle = verdictOf(eviction) !== undefined || eviction.status?.startedAt === undefined
@@ -101,7 +104,9 @@ function outOf({ eviction, service, takeover, extended }: Seen, sinceMs: number,
   }
   const none = { do: 'leave' as const }
   if (!service || (service.status === 'enabled' && !service.forcedDown)) return { ...step, eviction: none }
-  if (isOfHa(service)) return { ...step, eviction: none } // it has its own reasons, and its own eye on them
+  // these have their own reasons, and their own eye on them
+  if (disabledBy(service.disabledReason) === 'drover-ha' || isOfOtherEviction(service, hypervisor))
+    return { ...step, eviction: none }
   if (mayEnable(service, { takeover })) return { ...step, service: { do: 'enable' }, eviction: none }
   return {
     ...step,
@@ -110,13 +115,24 @@ function outOf({ eviction, service, takeover, extended }: Seen, sinceMs: number,
   }
 }
 
-export const isOfHa = ({ status, disabledReason }: ComputeService): boolean =>
-  status === 'disabled' && disabledBy(disabledReason) === 'drover-ha'
+/** Made for the host by us or by the operator before us; one that a person made works alone, whatever its name (EV-2). */
+const isOwned = ({ metadata }: Eviction): boolean =>
+  metadata.ownerReferences?.some(({ kind, controller }) => kind === 'Hypervisor' && controller) ?? false
+
+/** EV-2: who asked for an Eviction by hand said in it whether the host is enabled at its end. */
+const isOfOtherEviction = ({ disabledReason }: ComputeService, { metadata }: Hypervisor): boolean =>
+  disabledBy(disabledReason) === 'drover-evict' && !disabledReason?.startsWith(`drover: eviction=${metadata.name}:`)
+
+/** Cleared and set again while its Eviction was being stopped: the mode holds, so it begins anew. */
+const givenUp = (eviction: Eviction | undefined): string | undefined =>
+  eviction && isIdle(eviction) && verdictOf(eviction) === 'Cancelled' ? 'given up' : undefined
+
+/** What it shows is its answer to the last token. */
+const isIdle = ({ spec, status }: Eviction): boolean => (status?.retryToken ?? '') === (spec.retryToken ?? '')
 
 /** HV-46: the agent sees a domain on a host that was found empty. */
 function appearedOn({ status }: Hypervisor, eviction: Eviction | undefined): string | undefined {
-  if (!eviction || verdictOf(eviction) !== 'Succeeded') return undefined
-  if ((eviction.status?.retryToken ?? '') !== (eviction.spec.retryToken ?? '')) return undefined
+  if (!eviction || !isIdle(eviction) || verdictOf(eviction) !== 'Succeeded') return undefined
   return status?.instances?.find(({ active }) => active)?.id
 }
 

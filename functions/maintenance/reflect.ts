@@ -6,7 +6,7 @@ import { driftEntries, type Finding } from '../../shared/openstack/drift.ts'
 import type { Eviction } from '../../shared/schema/eviction.ts'
 import type { HypervisorCondition } from '../../shared/schema/hypervisor-conditions.ts'
 import type { Hypervisor } from '../../shared/schema/hypervisor.ts'
-import { isOfHa, manager, type Seen, type Step } from './decide.ts'
+import { manager, type Seen, type Step } from './decide.ts'
 
 type Status = NonNullable<Hypervisor['status']>
 type Told = HypervisorCondition & { message: string }
@@ -25,11 +25,12 @@ export interface Outcome {
 export function reflect(
   { hypervisor }: Seen,
   step: Step,
-  { service, eviction, problem, findings, actions }: Outcome,
+  { service, eviction: found, problem, findings, actions }: Outcome,
   now: Date,
   extended: boolean
 ): Partial<Status> {
-  const { mode, sinceMs } = step
+  const { mode, sinceMs, waitingFor } = step
+  const eviction = mode === '' && !waitingFor ? undefined : found // a person's own is nothing to tell of here (EV-2)
   const told: Verdict[] = [
     ...disabledVerdict(hypervisor, step, service, problem),
     ...(mode === '' && !eviction ? [] : evictingVerdict(step, eviction))
@@ -78,7 +79,7 @@ function novaOf(
 
 function disabledVerdict(
   hypervisor: Hypervisor,
-  { mode, waitingFor }: Step,
+  { mode, service: { do: done } }: Step,
   service: Seen['service'],
   problem: string | undefined
 ): Verdict[] {
@@ -93,7 +94,7 @@ function disabledVerdict(
   const disabled = service.status === 'disabled'
   const why = disabled ? `Disabled: ${service.disabledReason ?? 'no reason given'}` : 'The compute service takes servers.'
   const wanted = mode !== ''
-  if (wanted === disabled || waitingFor || isOfHa(service))
+  if (wanted === disabled || done === 'leave')
     return [{ type, status: disabled ? 'True' : 'False', reason: 'Succeeded', message: problem ?? why }]
   return [{ type, status: 'Unknown', reason: 'Drift', message: problem ?? `${why}; not as wanted, and left so.` }]
 }

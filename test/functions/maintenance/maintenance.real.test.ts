@@ -275,6 +275,33 @@ t.test('EV-2, retryToken: a hand-made Eviction works alone, and a changed token 
   t.equal(fake.host('manual').status, 'enabled', 'reenable')
 })
 
+t.test('EV-2: a hand-made Eviction of the name of its host is neither deleted nor undone by maintenance', async t => {
+  fake.addHost({ name: 'by-name' })
+  await make('by-name')
+  fake.host('by-name').liveMoveMs = 1000
+  for (let at = 0; at < 3; at++) fake.addServer({ name: `h${at}`, host: 'by-name' })
+  const spec = { hypervisor: 'by-name', reason: 'by hand', maxParallel: 1 }
+  const made = await admin.create(Eviction, { metadata: { name: 'by-name' }, spec })
+  await eventually('the drain to begin', async () => fake.host('by-name').status === 'disabled')
+  for (const tick of ['fast', 'slow'] as const) t.same(await running.tick(tick, 'maintenance'), [204])
+  t.equal(await running.hypervisorChanged('maintenance', 'by-name'), 204)
+  t.match(fake.host('by-name'), { status: 'disabled', disabledReason: /^drover: eviction=by-name: by hand/ })
+  const ended = await eventually('the end', async () => {
+    await running.hypervisorChanged('maintenance', 'by-name')
+    const found = await admin.find(Eviction, 'by-name')
+    return found?.status?.verdict && found
+  })
+  t.equal(ended.metadata.uid, made.metadata.uid)
+  t.equal(ended.status?.verdict, 'Succeeded')
+  t.same(on('by-name'), [])
+  t.equal(await running.hypervisorChanged('maintenance', 'by-name'), 204)
+  t.equal(fake.host('by-name').status, 'disabled', 'nobody asked to enable it')
+  t.match(
+    (await stored('by-name')).status?.conditions?.find(({ type }) => type === 'HypervisorDisabled'),
+    { status: 'True', reason: 'Succeeded', message: /by hand/ }
+  )
+})
+
 t.test('their roles are the smallest that work', async t => {
   await running.tick('slow')
   for (const name of ['maintenance', 'evict']) {

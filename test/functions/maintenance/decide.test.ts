@@ -1,0 +1,180 @@
+// §3.4: what each mode asks of the compute service and of the Eviction, and whose doings are left alone.
+import type { ComputeService } from 'openstack-sdk-lite'
+import t from 'tap'
+import { decide, isOpen, isOurs, modeOf, type Mode, type Seen, type Step } from '../../../functions/maintenance/decide.ts'
+import { reflect } from '../../../functions/maintenance/reflect.ts'
+import type { Eviction } from '../../../shared/schema/eviction.ts'
+import type { Hypervisor } from '../../../shared/schema/hypervisor.ts'
+import { condition, hypervisor, now, type Status } from '../host-life/fixtures.ts'
+
+const nowMs = now.getTime()
+const service = (given: Partial<ComputeService> = {}): ComputeService => ({
+  id: 'service-id',
+  host: 'host-1',
+  binary: 'nova-compute',
+  zone: 'z1',
+  status: 'enabled',
+  state: 'up',
+  forcedDown: false,
+  disabledReason: null,
+  updated: null,
+  ...given
+})
+const disabled = (disabledReason: string | null, more: Partial<ComputeService> = {}) =>
+  service({ status: 'disabled', disabledReason, ...more })
+const ours = disabled('drover: maintenance=manual: new fans (drover-maintenance)')
+const owner = { apiVersion: 'kvm.cloud.sap/v1', kind: 'Hypervisor', name: 'host-1', uid: 'u', controller: true }
+const eviction = (status: Eviction['status'] = {}, spec: Partial<Eviction['spec']> = {}, isOwned = true): Eviction => ({
+  metadata: { name: 'host-1', ...(isOwned && { ownerReferences: [owner] }) },
+  spec: { hypervisor: 'host-1', reason: 'x', ...spec },
+  status
+})
+const running = { startedAt: '2026-11-16T11:00:00Z' }
+const ended = (verdict: NonNullable<Eviction['status']>['verdict']) => ({
+  ...running,
+  ...(verdict && { verdict }),
+  finishedAt: 'F'
+})
+const host = (maintenance: Hypervisor['spec']['maintenance'], status: Partial<Status> = {}) =>
+  hypervisor({ ...(maintenance !== undefined && { maintenance }) }, { conditions: [condition('Onboarding', 'False')], ...status })
+const seen = (given: Hypervisor, more: Partial<Seen> = {}): Seen => ({
+  hypervisor: given,
+  eviction: undefined,
+  service: service(),
+  takeover: false,
+  extended: true,
+  ...more
+})
+const step = (given: Hypervisor, more: Partial<Seen> = {}): Step => decide(seen(given, more), nowMs)
+const none = { do: 'leave' } as const
+
+for (const mode of ['manual', 'auto', 'termination'] as const) {
+  void t.test(`${mode}: disabled with a reason, an Eviction ensured`, async t => {
+    t.match(step(host(mode)), { mode, service: { do: 'disable' }, eviction: { do: 'ensure', retryToken: undefined } })
+    t.match(step(host(mode), { service: ours }), { service: none, eviction: { do: 'ensure' } }, 'once')
+    t.match(step(host(mode), { service: disabled('bad fans') }), { service: none }, 'HV-32: the reason of others stays')
+    t.match(step(host(mode), { service: undefined }), { service: none, eviction: { do: 'ensure' } }, 'an outage of Nova')
+    t.match(step(host(mode), { eviction: eviction(running) }), { eviction: { do: 'ensure' } }, 'HV-47: kept under another mode')
+  })
+}
+
+void t.test('"": the Eviction ends, goes, then the host is enabled (HV-47)', async t => {
+  t.match(step(host(''), { eviction: eviction(running), service: ours }), { service: none, eviction: { do: 'cancel' } })
+  t.match(step(host(''), { eviction: eviction(ended('Cancelled')), service: ours }), {
+    service: none,
+    eviction: { do: 'delete' }
+  })
+  t.match(step(host(''), { eviction: eviction(), service: ours }), { eviction: { do: 'delete' } }, 'it never began')
+  const since = new Date(nowMs - 120_000).toISOString()
+  const waited = host('', { maintenance: { mode: '', since } })
+  t.match(step(waited, { eviction: eviction(running), service: ours }), { eviction: { do: 'delete' } }, 'two minutes are enough')
+  t.match(step(host(''), { service: ours }), { service: { do: 'enable' }, eviction: none })
+  t.match(step(host('')), { service: none, eviction: none })
+  t.match(step(host(''), { service: service({ forcedDown: true }) }), { service: { do: 'enable' } }, 'forced_down is cleared')
+})
+
+void t.test('HV-32: whose disabling is undone', async t => {
+  const done = (reason: string | null, takeover = false) => step(host(''), { service: disabled(reason), takeover }).service.do
+  t.equal(done('Hypervisor CRD: spec.maintenance=manual'), 'enable', 'of the operator before us')
+  t.equal(done('bad fans'), 'report')
+  t.equal(done('bad fans', true), 'enable')
+  t.equal(done('drover: ha: two bonds down (drover-ha)'), 'leave', 'ha has its own eye on it')
+  t.equal(done('drover: eviction=host-1: maintenance=manual (drover-evict)'), 'enable', 'the drain of our own maintenance')
+  t.equal(done('drover: eviction=by-hand: please (drover-evict)'), 'leave', 'EV-2: it enables the host itself, if asked to')
+  t.equal(done('drover: eviction=host-10: please (drover-evict)'), 'leave', 'EV-2: a longer name is another')
+})
+
+void t.test('EV-2: an Eviction that a person made works alone, also under the name of the host', async t => {
+  for (const status of [{}, running, ended('Succeeded')]) {
+    const given = seen(host(''), {
+      eviction: eviction(status, {}, false),
+      service: disabled('drover: eviction=host-1: by hand (drover-evict)')
+    })
+    const left = decide(given, nowMs)
+    t.match(left, { service: none, eviction: none })
+    const outcome = { service: given.service, eviction: given.eviction, findings: [], actions: [] }
+    const told = reflect(given, left, outcome, now, true)
+    t.same(
+      told.conditions?.map(({ type, status, reason }) => `${type} ${status} ${reason}`),
+      ['HypervisorDisabled True Succeeded'],
+      'no drift, and no maintenance of ours'
+    )
+    t.notMatch(told.maintenance, { evictionRef: {} })
+  }
+})
+
+void t.test('HV-46: a server on the drained host opens it again', async t => {
+  const drained = host('manual', { instances: [{ id: 'vm-1', name: 'a', active: true }] })
+  const done = { eviction: eviction(ended('Succeeded')) }
+  t.match(step(drained, done), { appeared: 'vm-1', eviction: { do: 'ensure', retryToken: 'F/vm-1' } })
+  t.match(step(drained, { ...done, extended: false }), { appeared: 'vm-1', eviction: { do: 'delete' } }, 'HV-4')
+  const again = { eviction: eviction(ended('Succeeded'), { retryToken: 'F/vm-1' }) }
+  t.notMatch(step(drained, again), { appeared: 'vm-1' }, 'once: it is being opened')
+  t.match(step(drained, again), { eviction: { retryToken: 'F/vm-1' } }, 'the token stays')
+  t.notMatch(step(host('manual', { instances: [{ id: 'vm-1', name: 'a', active: false }] }), done), { appeared: 'vm-1' })
+  t.notMatch(step(drained, { eviction: eviction(running) }), { appeared: 'vm-1' })
+})
+
+void t.test('HV-47: cleared and set again while its Eviction was being stopped: it begins anew', async t => {
+  t.match(step(host('manual'), { eviction: eviction(ended('Cancelled'), { cancel: 'Abort' }) }), {
+    eviction: { do: 'ensure', retryToken: 'F/given up' }
+  })
+  const anew = eviction(ended('Cancelled'), { retryToken: 'F/given up' })
+  t.match(step(host('manual'), { eviction: anew }), { eviction: { retryToken: 'F/given up' } }, 'once')
+  t.match(
+    step(host('manual'), { eviction: eviction(ended('Cancelled')), extended: false }),
+    { eviction: { do: 'delete' } },
+    'HV-4'
+  )
+  t.match(step(host('manual'), { eviction: eviction(ended('Incomplete')) }), {
+    eviction: { do: 'ensure', retryToken: undefined }
+  })
+})
+
+void t.test('HV-44: not while onboarding runs, and not in mode ha; whatever the lifecycle says', async t => {
+  const isOf = (spec: Partial<Hypervisor['spec']>, ...conditions: ReturnType<typeof condition>[]) =>
+    isOurs(hypervisor(spec, { conditions }))
+  t.equal(isOf({ maintenance: 'auto' }, condition('Onboarding', 'True', 'Testing')), false)
+  t.equal(isOf({ maintenance: 'ha' }, condition('Onboarding', 'False')), false)
+  t.equal(isOf({ maintenance: 'auto', lifecycleEnabled: false }), true)
+})
+
+void t.test('NA-21: a shutdown is a mode of its own, until the next boot', async t => {
+  const annotations = { 'kvm.cloud.sap/emergency': 'true', 'kvm.cloud.sap/boot-id': 'b1' }
+  const urgent: Eviction = { ...eviction(running), metadata: { name: 'host-1', annotations } }
+  const at = (bootId: string | undefined, given: Hypervisor = host('')): Mode =>
+    modeOf({ ...given, status: { ...given.status, numInstances: 0, ...(bootId && { agent: { bootId } }) } }, urgent)
+  t.equal(at('b1'), 'shutdown')
+  t.equal(at(undefined), 'shutdown')
+  t.equal(at('b2'), '', 'it is back')
+  t.equal(at('b1', host('manual')), 'manual', 'a person’s mode comes first')
+})
+
+void t.test('HV-45: evicted is said of an empty host alone', async t => {
+  const told = (verdict: NonNullable<Eviction['status']>['verdict'] | undefined) => {
+    const given = seen(host('manual'), { service: ours, eviction: eviction(verdict ? ended(verdict) : running) })
+    const { service, eviction: found } = given
+    const { evicted, conditions } = reflect(
+      given,
+      decide(given, nowMs),
+      { service, eviction: found, findings: [], actions: [] },
+      now,
+      true
+    )
+    const evicting = conditions?.find(({ type }) => type === 'Evicting')
+    return `${evicted} ${evicting?.status} ${evicting?.reason}`
+  }
+  t.equal(told(undefined), 'false True Running')
+  t.equal(told('Succeeded'), 'true False Succeeded')
+  t.equal(told('SucceededWithExclusions'), 'false True Blocked')
+  for (const verdict of ['Incomplete', 'Failed', 'HostMissing'] as const) t.equal(told(verdict), 'false True Failed', verdict)
+})
+
+void t.test('the fast tick looks at hosts under way', async t => {
+  const evicting = (status: 'True' | 'False') => [condition('Onboarding', 'False'), condition('Evicting', status)]
+  t.equal(isOpen(host('manual')), true)
+  t.equal(isOpen(host('manual', { maintenance: { mode: 'manual' }, conditions: evicting('True') })), true)
+  t.equal(isOpen(host('manual', { maintenance: { mode: 'manual' }, conditions: evicting('False') })), false)
+  t.equal(isOpen(host('', { conditions: evicting('False') })), true, 'cleared')
+  t.equal(isOpen(host('')), false)
+})
