@@ -3,6 +3,7 @@ import { tick } from '../../shared/events/knative.ts'
 import { hypervisorChanged, nodeChanged } from '../../shared/events/objects.ts'
 import { KubeError } from '../../shared/kube/errors.ts'
 import { Node } from '../../shared/kube/kinds.ts'
+import { isObserved } from '../../shared/kube/observe.ts'
 import type { Kube } from '../../shared/kube/index.ts'
 import { settleAll } from '../../shared/runtime/settle-all.ts'
 import { defineFunction, on, type Platform, type Received } from '../../shared/runtime/function.ts'
@@ -38,11 +39,11 @@ const isLabelled = (node: Node): boolean => virtDriver in (node.metadata?.labels
 const isWanted = (node: Node, hypervisor: Hypervisor | undefined, { certificatesFor }: Deps): boolean =>
   isLabelled(node) && (certificatesFor === 'labelled' || (hypervisor?.spec ?? {}).createCertManagerCertificate === true)
 
-async function settle(node: Node, deps: Deps): Promise<void> {
-  const { kube, options, observe, log } = deps
+async function settle(node: Node, hypervisor: Hypervisor | undefined, deps: Deps): Promise<void> {
+  const { kube, options, log } = deps
   const wanted = certificate(node, options)
   const { name, namespace } = wanted.metadata
-  if (observe) {
+  if (isObserved(hypervisor, deps)) {
     log.info({ certificate: name }, 'would be kept')
     return
   }
@@ -60,7 +61,7 @@ async function settle(node: Node, deps: Deps): Promise<void> {
 async function settleOne(event: Received<{ name: string }>, deps: Deps): Promise<void> {
   const name = hostOf(event)
   const [node, hypervisor] = await Promise.all([deps.kube.find(Node, name), deps.kube.find(Hypervisor, name)])
-  if (node && isWanted(node, hypervisor, deps)) await settle(node, deps)
+  if (node && isWanted(node, hypervisor, deps)) await settle(node, hypervisor, deps)
 }
 
 export default defineFunction({
@@ -85,8 +86,10 @@ export default defineFunction({
         deps.kube.list(Hypervisor)
       ])
       const byName = new Map(hypervisors.items.map(hypervisor => [hypervisor.metadata.name, hypervisor]))
-      const wanted = nodes.items.filter(node => isWanted(node, byName.get(node.metadata?.name ?? ''), deps))
-      await settleAll(wanted, node => settle(node, deps))
+      await settleAll(nodes.items, async node => {
+        const hypervisor = byName.get(node.metadata?.name ?? '')
+        if (isWanted(node, hypervisor, deps)) await settle(node, hypervisor, deps)
+      })
     })
   ]
 })

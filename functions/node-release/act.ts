@@ -1,5 +1,6 @@
 import { Deployment, Node, PodDisruptionBudget } from '../../shared/kube/kinds.ts'
 import { KubeError, type Kube } from '../../shared/kube/index.ts'
+import { isObserved } from '../../shared/kube/observe.ts'
 import { tellActions, type Action } from '../../shared/openstack/audit.ts'
 import type { Platform } from '../../shared/runtime/function.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
@@ -30,23 +31,24 @@ export async function lookAtAll({ kube }: Deps): Promise<Seen[]> {
 export async function settle(seen: Seen, deps: Deps): Promise<void> {
   if (!isManaged(seen)) return
   const step = decide(seen, deps.clock(), deps.haWaitMs)
-  if (deps.observe) {
+  if (isObserved(seen.hypervisor, deps)) {
     deps.log.info({ host: seen.node.metadata?.name, ...step }, 'would do') // HV-8
     return
   }
   const done = [...(await signal(seen, step, deps)), ...(await changeTaint(seen.node, step.taint, deps))]
   await tellActions(seen.hypervisor, manager, done, deps)
-  if (step.haOverdue) await tellOverdue(seen.hypervisor, deps)
 }
 
-async function signal({ node }: Seen, step: Step, { kube, options }: Deps): Promise<Action[]> {
+async function signal({ node, hypervisor }: Seen, step: Step, deps: Deps): Promise<Action[]> {
+  const { kube, options } = deps
   const wanted = budget(node, step.signal, options)
   const { name = '', namespace } = wanted.metadata ?? {}
   const [pdb, pods] = await Promise.all([kube.find(PodDisruptionBudget, name, namespace), kube.find(Deployment, name, namespace)])
-  await kube.apply(PodDisruptionBudget, wanted, { ...(pdb && { live: pdb }) })
+  const isNews = step.signal.released && pdb?.spec?.minAvailable !== 0
+  if (isNews && step.haOverdue) await tellOverdue(hypervisor, deps) // first, so that nobody releases it without a word
   await kube.apply(Deployment, deployment(node, step.signal, options), { ...(pods && { live: pods }) })
-  const isNews = step.signal.released && pdb?.spec?.minAvailable === 1
-  return isNews ? [{ kind: 'machine', from: 'held', to: 'released', reason: 'the host has left OpenStack' }] : []
+  await kube.apply(PodDisruptionBudget, wanted, { ...(pdb && { live: pdb }) })
+  return isNews && pdb ? [{ kind: 'machine', from: 'held', to: 'released', reason: 'the host has left OpenStack' }] : []
 }
 
 /** The list of taints has one owner for the server, so that ours is put into it, or taken out, without touching the others. */

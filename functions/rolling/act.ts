@@ -1,5 +1,6 @@
 import { KubeError, type Kube } from '../../shared/kube/index.ts'
 import { ConfigMap } from '../../shared/kube/kinds.ts'
+import { isObserved } from '../../shared/kube/observe.ts'
 import type { Platform } from '../../shared/runtime/function.ts'
 import { settleAll } from '../../shared/runtime/settle-all.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
@@ -17,9 +18,9 @@ export async function settleRolls(deps: Deps): Promise<void> {
   const { kube, namespace } = deps
   const rolls = await kube.list(ConfigMap, { namespace, labelSelector: rollMark })
   if (rolls.items.length === 0) return
-  const { items } = await kube.list(Hypervisor)
+  const all = (await kube.list(Hypervisor)).items.map(whole)
   // one after the other, since what one takes away another must not take again
-  for (const map of rolls.items) await settle(map, items.map(whole), deps)
+  for (const map of rolls.items) await settle(map, all, deps)
 }
 
 /** The CRD in use takes an object without a spec. */
@@ -33,7 +34,7 @@ async function settle(map: ConfigMap, all: Hypervisor[], deps: Deps): Promise<vo
   if (!Array.isArray(names)) return say(map, names.problem, deps)
   const plan = decide(
     roll,
-    all.filter(({ metadata }) => names.includes(metadata.name)),
+    all.filter(host => names.includes(host.metadata.name) && !isObserved(host, { observe: false })),
     all
   )
   const refused = deps.observe ? ['only observed'] : await act(roll, plan, all, deps)
@@ -53,23 +54,24 @@ async function selectedBy(labelSelector: string, { kube }: Deps): Promise<string
 async function act(roll: Roll, { start, clear }: Plan, all: Hypervisor[], { kube, log }: Deps): Promise<string[]> {
   const { uid, version } = roll
   const refused: string[] = []
-  await settleAll(start, async name => {
-    log.info({ host: name, roll: roll.name }, 'maintenance begins')
-    const annotations = { [rollMark]: uid }
-    const spec = { maintenance: 'auto', maintenanceReason: reasonOf(roll), ...(version && { version }) } as const
+  const write = async (name: string, annotations: Record<string, string>, spec: Partial<Hypervisor['spec']>): Promise<void> => {
+    const at = all.findIndex(({ metadata }) => metadata.name === name)
+    // the version that was decided upon: a mode that a person has set meanwhile is not overwritten
+    const { resourceVersion } = all[at]?.metadata ?? {}
     try {
-      const written = await kube.patch(Hypervisor, { name }, { metadata: { annotations }, spec })
-      const at = all.findIndex(({ metadata }) => metadata.name === name)
+      const written = await kube.patch(Hypervisor, { name }, { metadata: { annotations, resourceVersion }, spec })
       all[at] = whole(written) // for the rolls that follow
+      log.info({ host: name, roll: roll.name, ...spec }, spec.maintenance ? 'maintenance begins' : 'maintenance is over')
     } catch (err) {
-      if (!(err instanceof KubeError) || !['Invalid', 'Forbidden', 'NotFound'].includes(err.code)) throw err
-      refused.push(`${name} stays: ${err.message}`)
+      if (!(err instanceof KubeError) || !['Conflict', 'Invalid', 'Forbidden', 'NotFound'].includes(err.code)) throw err
+      if (err.code === 'Conflict')
+        log.info({ host: name, roll: roll.name }, 'it changed meanwhile: looked at again by the next tick')
+      else refused.push(`${name} stays: ${err.message}`)
     }
-  })
-  await settleAll(clear, async name => {
-    log.info({ host: name, roll: roll.name }, 'maintenance is over')
-    await kube.patch(Hypervisor, { name }, { spec: { maintenance: '', maintenanceReason: '' } })
-  })
+  }
+  const begun = { maintenance: 'auto', maintenanceReason: reasonOf(roll), ...(version && { version }) } as const
+  await settleAll(start, name => write(name, { [rollMark]: uid }, begun))
+  await settleAll(clear, name => write(name, {}, { maintenance: '', maintenanceReason: '' }))
   return refused
 }
 

@@ -30,6 +30,7 @@ export function readRoll(name: string, uid: string, data: Record<string, string>
   const limit = Number(maxUnavailable)
   if (!data['selector']) return { problem: 'selector is missing: every host would be meant' }
   if (!Number.isInteger(limit) || limit < 1) return { problem: `maxUnavailable is ${maxUnavailable}, not a number from 1` }
+  if (version === 'latest') return { problem: 'version is latest: nobody can tell whether a host runs it, so name one' }
   return { name, uid, reason, maxUnavailable: limit, version: version || undefined }
 }
 

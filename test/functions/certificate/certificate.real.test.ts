@@ -3,6 +3,7 @@ import t from 'tap'
 import handler from '../../../functions/certificate/handler.ts'
 import { Certificate } from '../../../functions/certificate/render.ts'
 import { connect as connectKube, Node } from '../../../shared/kube/index.ts'
+import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import { eventually } from '../../servers/eventually.ts'
 import { ownKubernetes } from '../../servers/kubernetes.ts'
 import { rightsOf } from '../../servers/rights.ts'
@@ -71,6 +72,16 @@ t.test('a node that is no hypervisor has none', async t => {
   await admin.create(Node, { metadata: { name: 'worker' } })
   t.equal(await running.post('certificate', 'io.k8s.node.changed.v1', { apiVersion: 'v1', kind: 'Node', name: 'worker' }), 204)
   t.equal(await find('worker'), undefined)
+})
+
+t.test('HV-8: a host that is only observed has none', async t => {
+  const labels = { 'nova.openstack.cloud.sap/virt-driver': 'kvm' }
+  await admin.create(Node, { metadata: { name: 'watched', labels } })
+  const annotations = { 'kvm.cloud.sap/drover-observe': 'true' }
+  await admin.create(Hypervisor, { metadata: { name: 'watched', annotations }, spec: {} })
+  t.equal(await running.post('certificate', 'io.k8s.node.changed.v1', { apiVersion: 'v1', kind: 'Node', name: 'watched' }), 204)
+  t.same(await running.tick('slow'), [204])
+  t.equal(await find('watched'), undefined)
 })
 
 t.test('its role is the smallest that works', async t => {

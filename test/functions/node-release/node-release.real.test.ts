@@ -1,7 +1,7 @@
 // functions/node-release on the real API server, under exactly the role of knative/node-release.yaml.
 import t from 'tap'
 import handler from '../../../functions/node-release/handler.ts'
-import { connect as connectKube, Deployment, Node, PodDisruptionBudget } from '../../../shared/kube/index.ts'
+import { connect as connectKube, Deployment, Event, Node, PodDisruptionBudget } from '../../../shared/kube/index.ts'
 import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import { ownKubernetes } from '../../servers/kubernetes.ts'
 import { rightsOf } from '../../servers/rights.ts'
@@ -84,6 +84,18 @@ t.test('HV-50: the taint comes when the host is empty, beside those of others', 
   await become('foreign,kvm.cloud.sap/offboarding')
   await admin.patch(Hypervisor, { name: 'leaving' }, { spec: { maintenance: 'ha' } })
   await become('foreign') // and goes when it no longer leaves
+  await admin.patch(Hypervisor, { name: 'leaving' }, { spec: { maintenance: 'termination' } })
+  await become('foreign,kvm.cloud.sap/offboarding') // told as the same once more
+})
+
+t.test('HV-8: a host that is only observed is neither held back nor tainted', async t => {
+  await make('watched', { maintenance: 'termination' })
+  await admin.patch(Hypervisor, { name: 'watched' }, { metadata: { annotations: { 'kvm.cloud.sap/drover-observe': 'true' } } })
+  await say('watched', condition('Evicting', 'False'))
+  t.equal(await event('watched'), 204)
+  t.same(await running.tick('slow'), [204])
+  t.same(await taints('watched'), ['foreign'])
+  t.same(await objects('watched'), { budget: undefined, deployment: undefined })
 })
 
 t.test('HV-58, HV-59: released when offboarded, but not while high availability is on', async t => {
@@ -111,7 +123,13 @@ t.test('HV-58, HV-59: released when offboarded, but not while high availability 
   const acted = new Set(told)
   t.ok(acted.has('gone: machine: held → released (the host has left OpenStack)'), 'HV-67')
   t.ok(acted.has('leaving: taint kvm.cloud.sap/offboarding: absent → present (the host is empty)'))
-  t.same(await running.tick('fast'), [204], 'told twice')
+  const overdue = async () => {
+    const { items } = await admin.list(Event, { namespace: 'default' })
+    return items.filter(({ reason }) => reason === 'ReleasedWithHa').map(({ series }) => series?.count ?? 1)
+  }
+  t.same(await overdue(), [1])
+  t.same(await running.tick('fast'), [204])
+  t.same(await overdue(), [1], 'HV-7: it is told when it is released, not with every tick')
 })
 
 t.test('a host whose lifecycle is off, one without a Hypervisor, and one that is gone', async t => {

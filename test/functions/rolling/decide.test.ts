@@ -78,6 +78,7 @@ void t.test('a roll that says too little, or nonsense', async t => {
   t.match(readRoll('r', 'u', {}), { problem: /selector/ })
   t.match(readRoll('r', 'u', { selector: 'a', maxUnavailable: '0' }), { problem: /maxUnavailable/ })
   t.match(readRoll('r', 'u', { selector: 'a', maxUnavailable: '1.5' }), { problem: /maxUnavailable/ })
+  t.match(readRoll('r', 'u', { selector: 'a', version: 'latest' }), { problem: /latest/ })
   t.match(readRoll('r', 'u', { selector: 'a' }), { maxUnavailable: 1 })
 })
 

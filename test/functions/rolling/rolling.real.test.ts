@@ -1,13 +1,14 @@
 // functions/rolling on the real API server, under exactly the role of knative/rolling.yaml; the test plays maintenance, agents and people.
 import t from 'tap'
 import handler from '../../../functions/rolling/handler.ts'
-import { statusAnnotation } from '../../../functions/rolling/act.ts'
+import { settleRolls, statusAnnotation } from '../../../functions/rolling/act.ts'
 import { rollMark } from '../../../functions/rolling/decide.ts'
 import { connect as connectKube } from '../../../shared/kube/index.ts'
 import { ConfigMap } from '../../../shared/kube/kinds.ts'
 import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import { ownKubernetes } from '../../servers/kubernetes.ts'
 import { rightsOf } from '../../servers/rights.ts'
+import { testPlatform } from '../../runtime/platform.ts'
 import { condition } from '../host-life/fixtures.ts'
 import { run } from '../host-life/platform.ts'
 
@@ -77,6 +78,55 @@ t.test('HV-48: a roll that cannot be read says so and touches nothing', async t 
   t.match(await said('everything'), /selector is missing/)
   t.match(await said('odd'), /^selector: /)
   t.same(await modes(), before)
+})
+
+t.test('HV-48: two rolls that begin together take no more hosts of a zone than each of them allows', async t => {
+  for (const name of ['two-a', 'two-b']) {
+    await admin.create(Hypervisor, { metadata: { name, labels: { 'topology.kubernetes.io/zone': 'z2', pair: name } }, spec: {} })
+    await tell(name, { numInstances: 0, conditions: [ready] })
+  }
+  await roll('first', { selector: 'pair=two-a' })
+  await roll('second', { selector: 'pair=two-b' })
+  await tick()
+  const ofPair = async () => (await modes()).filter(mode => mode.startsWith('two-'))
+  t.same(await ofPair(), ['two-a auto rolling first'])
+  t.equal(await said('second'), '0 of 1 done')
+  await tick()
+  t.same(await ofPair(), ['two-a auto rolling first'])
+})
+
+t.test('HV-8: a host that is only observed is no part of a roll', async t => {
+  const annotations = { 'kvm.cloud.sap/drover-observe': 'true' }
+  const labels = { 'topology.kubernetes.io/zone': 'z3', watched: 'yes' }
+  await admin.create(Hypervisor, { metadata: { name: 'watched', labels, annotations }, spec: {} })
+  await tell('watched', { numInstances: 0, conditions: [ready] })
+  await roll('watching', { selector: 'watched' })
+  await tick()
+  t.equal((await admin.find(Hypervisor, 'watched'))?.spec.maintenance, undefined)
+  t.equal(await said('watching'), '0 of 0 done')
+})
+
+t.test('HV-48: a mode that a person sets at the same moment is not overwritten', async t => {
+  const labels = { 'topology.kubernetes.io/zone': 'z4', quick: 'yes' }
+  await admin.create(Hypervisor, { metadata: { name: 'quick', labels }, spec: {} })
+  await tell('quick', { numInstances: 0, conditions: [ready] })
+  await roll('slow', { selector: 'quick' })
+  const kube = await connectKube({ manager: 'drover-rolling', kubeconfig: api.kubeconfig })
+  t.teardown(() => kube.close())
+  const slow: typeof kube = {
+    ...kube,
+    async list(kind, options) {
+      const found = await kube.list(kind, options)
+      // between the look at the selected hosts and the write
+      if (options?.labelSelector === 'quick')
+        await admin.patch(Hypervisor, { name: 'quick' }, { spec: { maintenance: 'manual', maintenanceReason: 'smoke' } })
+      return found
+    }
+  }
+  await settleRolls({ kube: slow, log: testPlatform().log, namespace: 'drover', observe: false })
+  t.match((await admin.find(Hypervisor, 'quick'))?.spec, { maintenance: 'manual', maintenanceReason: 'smoke' })
+  await tick()
+  t.match((await admin.find(Hypervisor, 'quick'))?.spec, { maintenance: 'manual', maintenanceReason: 'smoke' })
 })
 
 t.test('its role is the smallest that works', async t => {
