@@ -106,18 +106,27 @@ async function testServers(hypervisor: Hypervisor, { cloud, testCloud, options, 
   const found: TestServer[] = []
   for (const name of namesToFind(hypervisor, options.prefix)) {
     for (const { id, status, fault, created } of await testCloud.servers.named(name)) {
-      const text = test.consoleText.replaceAll('{name}', name)
-      const hasShown = status === 'ACTIVE' && (await testCloud.servers.consoleOutput(id, consoleLines)).includes(text)
-      const hasReached =
-        test.networkText === '' ||
-        (hasShown && (await testCloud.servers.consoleOutput(id, networkLines)).includes(test.networkText))
+      const console = status === 'ACTIVE' ? await readConsole(id, name, testCloud, test) : silent
       // the test project's credential is not told where its server is
       const place = options.liveMigration ? await cloud.servers.get(id) : undefined
       const { host = null, taskState = null } = place ?? {}
-      found.push({ id, name, status, fault: fault?.message, created, hasShown, hasReached, host, taskState })
+      found.push({ id, name, status, fault: fault?.message, created, ...console, host, taskState })
     }
   }
   return found
+}
+
+type Console = Pick<TestServer, 'hasShown' | 'hasReached' | 'problem'>
+const silent: Console = { hasShown: false, hasReached: false, problem: undefined }
+
+/** A console that cannot be read is one that shows nothing: the test has its time, and then it has failed (HV-36). */
+async function readConsole(id: string, name: string, { servers }: Cloud, test: TestOptions): Promise<Console> {
+  const shows = async (lines: number, text: string): Promise<boolean> => (await servers.consoleOutput(id, lines)).includes(text)
+  const read = await attempt(async () => {
+    const hasShown = await shows(consoleLines, test.consoleText.replaceAll('{name}', name))
+    return { hasShown, hasReached: test.networkText === '' || (hasShown && (await shows(networkLines, test.networkText))) }
+  })
+  return read.ok ? { ...read.value, problem: undefined } : { ...silent, problem: read.failure.words }
 }
 
 async function act(hypervisor: Hypervisor, step: Step, deps: Deps): Promise<Outcome> {

@@ -45,6 +45,8 @@ export interface TestServer {
   hasShown: boolean
   /** HV-43: whether it shows that it reached the network; true when that is not asked. */
   hasReached: boolean
+  /** Why its console could not be read. */
+  problem: string | undefined
   /** HV-43: where it is and what is done to it; asked for when it is to move. */
   host: string | null
   taskState: string | null
@@ -106,7 +108,10 @@ export function decide(seen: Seen, options: Options, now: Date): Step {
       return handingOver(hypervisor, host, options)
     case 'Failed':
       return mayTryAgain(hypervisor) ? { do: 'retry', host } : { do: 'wait', at: 'Failed', waitingFor: retryHint, host }
-    default: // new, or aborted and wanted again (HV-40)
+    case 'Aborted': // wanted again before all was cleaned up (HV-37, HV-40): whoever begins anew does not know of the old servers
+      if (seen.servers.length > 0) return { do: 'clean', at: 'Aborted', servers: seen.servers.map(({ id }) => id), host }
+      return { do: 'advance', to: 'Initial', host }
+    default: // new, or aborted and wanted again
       return { do: 'advance', to: 'Initial', host }
   }
 }

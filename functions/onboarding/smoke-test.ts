@@ -78,10 +78,12 @@ function judge({ name, startedAt }: Test, { servers, noted, host }: Scene, optio
   if (server && hasLeft(noted, name)) return nextLeg(server, noted, host, testTimeoutMs, now)
   if (server?.status === 'ACTIVE' && server.hasShown && server.hasReached)
     return liveMigration ? nextLeg(server, noted, host, testTimeoutMs, now) : { do: 'pass', name, server: server.id }
-  const lacking = server?.hasShown ? 'the network was not reached' : 'not on its console'
+  const lacking = server?.problem ?? (server?.hasShown ? 'the network was not reached' : 'not on its console')
   if (isLate) return fail(`${lacking} within ${testTimeoutMs / 1000} s, but ${server?.status ?? 'absent'}`)
   if (!server) return { do: 'create', name } // the order was lost, or somebody deleted it
-  const awaited = server.hasShown ? `${name} to reach the network` : `${name} on its console`
+  const awaited = server.hasShown
+    ? `${name} to reach the network`
+    : `${name} on its console${server.problem ? `: ${server.problem}` : ''}`
   const waitingFor = server.status === 'ACTIVE' ? awaited : `${name}, which is ${server.status}`
   return { do: 'watch', name, waitingFor }
 }

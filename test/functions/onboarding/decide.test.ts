@@ -56,6 +56,7 @@ const server = (given: Partial<TestServer> = {}): TestServer => ({
   created: null,
   hasShown: false,
   hasReached: true,
+  problem: undefined,
   host: null,
   taskState: null,
   ...given
@@ -196,6 +197,20 @@ const cases: Array<[name: string, given: Seen, then: object]> = [
     { do: 'test', test: { do: 'fail', why: 'No valid host', server: 'id-1' } }
   ],
   [
+    'HV-36: a console that cannot be read',
+    seen(tested('Testing', [{ name: server().name, startedAt: minutesAgo(1) }]), {
+      servers: [server({ status: 'ACTIVE', problem: 'not implemented' })]
+    }),
+    { do: 'test', test: { do: 'watch', waitingFor: /not implemented/ } }
+  ],
+  [
+    'HV-36: and never will be',
+    seen(tested('Testing', [{ name: server().name, startedAt: minutesAgo(6) }]), {
+      servers: [server({ status: 'ACTIVE', problem: 'not implemented' })]
+    }),
+    { do: 'test', test: { do: 'fail', why: /not implemented/, server: 'id-1' } }
+  ],
+  [
     'HV-36: too late',
     seen(tested('Testing', [{ name: server().name, startedAt: minutesAgo(6) }]), { servers: [server({ status: 'ACTIVE' })] }),
     { do: 'test', test: { do: 'fail', why: /within 300 s/ } }
@@ -243,6 +258,12 @@ const cases: Array<[name: string, given: Seen, then: object]> = [
     seen(at('Testing', {}, { lifecycleEnabled: false }), { servers: [server()] }),
     { do: 'clean', at: 'Aborted' }
   ],
+  [
+    'HV-37, HV-40: wanted again before all was cleaned up',
+    seen(at('Aborted'), { servers: [server()] }),
+    { do: 'clean', at: 'Aborted', servers: ['id-1'] }
+  ],
+  ['HV-40: wanted again', seen(at('Aborted')), { do: 'advance', to: 'Initial' }],
   ['HV-40: and cleaned up', seen(at('Aborted', {}, { lifecycleEnabled: false })), { do: 'abort' }],
   ['HV-40: termination in the middle', seen(at('Handover', {}, { maintenance: 'termination' })), { do: 'abort' }],
 

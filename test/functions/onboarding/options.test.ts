@@ -33,6 +33,7 @@ const server = (given: Partial<TestServer> = {}): TestServer => ({
   created: null,
   hasShown: true,
   hasReached: true,
+  problem: undefined,
   host: 'host-1',
   taskState: null,
   ...given
