@@ -14,6 +14,8 @@ export interface Options {
   /** AG-7: names that are never touched. */
   ignore: readonly RegExp[]
   drift: 'repair' | 'report'
+  /** AG-7: of one host: names whose drift is reported and left so. */
+  leave?: readonly string[]
   /** AG-5: what to do about a wanted aggregate that does not exist. */
   missing: 'report' | 'create'
 }
@@ -71,8 +73,8 @@ export interface Plan {
   rezone: { from: Aggregate; to: Aggregate } | undefined
 }
 
-export function plan(names: readonly string[], host: string, all: readonly Aggregate[], { ignore }: Options): Plan {
-  const isIgnored = (name: string): boolean => ignore.some(pattern => pattern.test(name))
+export function plan(names: readonly string[], host: string, all: readonly Aggregate[], { ignore, leave = [] }: Options): Plan {
+  const isIgnored = (name: string): boolean => leave.includes(name) || ignore.some(pattern => pattern.test(name))
   const wanted = all.filter(({ name }) => names.includes(name) && !isIgnored(name))
   const present = membership(host, all)
   const missing = names.filter(name => !isIgnored(name) && !wanted.some(aggregate => aggregate.name === name))
@@ -93,13 +95,12 @@ export const differences = ({ add, remove }: Plan, action: Finding['action']): F
 
 /** AG-7: what is otherwise than it was last seen, when all was as wanted, was changed by somebody else; also what was so and is left so. */
 export function driftIn(hypervisor: Hypervisor, plan: Plan, action: Finding['action']): Finding[] {
-  const settled = findCondition(hypervisor, 'AggregatesUpdated')?.status === 'True'
   const { aggregates = [], drift = [] } = hypervisor.status ?? {}
+  const reported = drift.filter(entry => entry.kind === 'aggregate' && entry.action === 'reported').map(({ name }) => name)
+  const settled = reported.length > 0 || findCondition(hypervisor, 'AggregatesUpdated')?.status === 'True'
   const wasMember = (name: string): boolean => aggregates.some(aggregate => aggregate.name === name)
-  const isReported = (name: string): boolean =>
-    drift.some(entry => entry.kind === 'aggregate' && entry.name === name && entry.action === 'reported')
   return differences(plan, action).filter(
-    ({ name, expected }) => isReported(name) || (settled && wasMember(name) === (expected === 'member'))
+    ({ name, expected }) => reported.includes(name) || (settled && wasMember(name) === (expected === 'member'))
   )
 }
 

@@ -50,8 +50,11 @@ async function look(hypervisor: Hypervisor, { cloud, listings }: Deps): Promise<
   ])
   const service = services.find(({ id }) => id === serviceId)
   const name = host ?? service?.host
-  const [servers, migrations, provider] = await Promise.all([
+  const registered = hosts.find(({ id }) => id === hypervisorId)
+  const [byHost, byId, migrations, provider] = await Promise.all([
     name === undefined ? [] : cloud.servers.list({ allProjects: true, host: name }),
+    // the list by host leaves out what is in a cell that does not answer; this call fails then
+    registered ? serversOf(registered.id, cloud) : [],
     name === undefined ? [] : cloud.migrations.list({ host: name }),
     hypervisorId ? cloud.resourceProviders.get(hypervisorId) : undefined
   ])
@@ -59,13 +62,16 @@ async function look(hypervisor: Hypervisor, { cloud, listings }: Deps): Promise<
   return {
     hosts,
     aggregates: aggregates.filter(({ hosts }) => name !== undefined && hosts.includes(name)).map(aggregate => aggregate.name),
-    servers: servers.map(({ id }) => id),
+    servers: [...new Set([...byHost, ...byId].map(({ id }) => id))],
     migrations: open.map(({ server, status }) => `${server} (${status})`),
     service,
     provider,
     consumers: provider && !service ? await consumersOf(provider.id, cloud) : []
   }
 }
+
+const serversOf = async (id: string, { hypervisors }: Deps['cloud']): Promise<{ id: string }[]> =>
+  (await hypervisors.withServers(id)).servers
 
 async function consumersOf(provider: string, { resourceProviders, allocations }: Deps['cloud']): Promise<Remains['consumers']> {
   const ids = Object.keys(await resourceProviders.allocations(provider))

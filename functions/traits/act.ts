@@ -1,5 +1,6 @@
 import { OpenStackError } from 'openstack-sdk-lite'
 import { tellActions } from '../../shared/openstack/audit.ts'
+import type { Finding } from '../../shared/openstack/drift.ts'
 import { attempt, failureOf } from '../../shared/openstack/failure.ts'
 import { isObserved, type HostDeps } from '../../shared/openstack/host-function.ts'
 import { tellDrift } from '../../shared/openstack/tell-drift.ts'
@@ -57,18 +58,29 @@ async function sync(hypervisor: Hypervisor, given: Wanted, deps: Deps): Promise<
   const wanted = await knownOf(given, first.traits, deps)
   const problems = wanted.unusable.map(trait => `${trait} is not a trait that Placement takes`)
   const change = changeOf(wanted, first.traits)
-  const observed = isObserved(hypervisor, deps)
-  const found = driftIn(hypervisor, change, 'repaired')
-  if (observed || (deps.drift === 'report' && found.length > 0)) {
-    const findings = observed ? intended(change) : driftIn(hypervisor, change, 'reported')
-    const left = findings.map(({ name, actual }) => `${name}: ${actual}, left so`)
-    const told = { managed: wanted.managed, problems: [...problems, ...left], findings, actions: [] }
+  if (isObserved(hypervisor, deps)) {
+    const findings = intended(change)
+    const told = { managed: wanted.managed, problems: [...problems, ...findings.map(leftSo)], findings, actions: [] }
     return { traits: first.traits, missingProvider: false, ...told }
   }
-  const written = await syncTraits(provider, wanted, deps.cloud, undefined, first)
-  const managed = managedAfter(wanted, change.add)
-  return { traits: written.traits, managed, problems, missingProvider: false, findings: found, actions: actionsOf(change) }
+  const findings = driftIn(hypervisor, change, deps.drift === 'repair' ? 'repaired' : 'reported')
+  // what is only reported is not touched; what the spec asks for meanwhile is done all the same
+  const left = deps.drift === 'report' ? findings : []
+  const isOurs = (trait: string): boolean => !left.some(({ name }) => name === trait)
+  const doable = { ...wanted, traits: wanted.traits.filter(isOurs), managed: wanted.managed.filter(isOurs) }
+  const doing = changeOf(doable, first.traits)
+  const written = await syncTraits(provider, doable, deps.cloud, undefined, first)
+  return {
+    traits: written.traits,
+    managed: managedAfter(wanted, doing.add),
+    problems: [...problems, ...left.map(leftSo)],
+    missingProvider: false,
+    findings,
+    actions: actionsOf(doing)
+  }
 }
+
+const leftSo = ({ name, actual }: Finding): string => `${name}: ${actual}, left so`
 
 /** AG-10: a trait outside CUSTOM_ is used only if Placement knows it; asked only when one is to be added. */
 async function knownOf(wanted: Wanted, present: readonly string[], { cloud }: Deps): Promise<Wanted> {

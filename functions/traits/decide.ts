@@ -58,12 +58,11 @@ export const managedAfter = ({ traits, managed }: Wanted, added: readonly string
 
 /** Item 9: what was there when it was last looked at, and what was not, tells who changed it. */
 export function driftIn(hypervisor: Hypervisor, { add }: Change, action: Finding['action']): Finding[] {
-  const settled = findCondition(hypervisor, 'TraitsUpdated')?.status === 'True'
   const { traits = [], drift = [] } = hypervisor.status ?? {}
-  const isReported = (name: string): boolean =>
-    drift.some(entry => entry.kind === 'trait' && entry.name === name && entry.action === 'reported')
+  const reported = drift.filter(entry => entry.kind === 'trait' && entry.action === 'reported').map(({ name }) => name)
+  const settled = reported.length > 0 || findCondition(hypervisor, 'TraitsUpdated')?.status === 'True'
   return add
-    .filter(trait => isReported(trait) || (settled && traits.includes(trait)))
+    .filter(trait => reported.includes(trait) || (settled && traits.includes(trait)))
     .map(name => ({ kind: 'trait', name, expected: 'present', actual: 'absent', action }))
 }
 

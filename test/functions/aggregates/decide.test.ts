@@ -150,6 +150,13 @@ void t.test('AG-7: drift is what differs from what was seen when all was well', 
   t.same(driftIn(wantedAnew, seen, 'repaired'), [], 'the spec changed, nobody else')
   const drift = [{ kind: 'aggregate' as const, name: 'a', action: 'reported' as const }]
   t.match(driftIn(hypervisor({}, { drift }), seen, 'reported'), [{ name: 'a' }], 'reported before, and left so')
+  t.match(
+    driftIn(hypervisor({}, { drift, aggregates: [{ name: 'z1', uuid: 'u' }] }), seen, 'reported'),
+    [{ name: 'a' }, { name: 'b' }],
+    'and what somebody does beside it'
+  )
+  const left = plan(['a', 'c', 'z1'], 'host-1', [...all, aggregate('c')], { ...options, leave: ['a'] })
+  t.same(short(left), { add: ['c'], remove: ['b'], missing: [], rezone: undefined }, 'the rest is done all the same')
 })
 
 void t.test('reflect: a failure is told and what was known is kept', async t => {

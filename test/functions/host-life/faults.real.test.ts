@@ -89,7 +89,12 @@ t.test('a host that is not registered yet, then is', async t => {
 
 t.test('Nova is away in the middle of each step: written down, acknowledged, and gone on with', async t => {
   fake.addHost({ name: 'shaky' })
-  const down = (): (() => void) => fake.faults.add({ service: 'compute', effect: { answer: { status: 503, body: {} } } })
+  const down = (): (() => void) => {
+    const lifts = (['compute', 'placement'] as const).map(service =>
+      fake.faults.add({ service, effect: { answer: { status: 503, body: {} } } })
+    )
+    return () => lifts.forEach(lift => lift())
+  }
   await make('shaky', { aggregates: ['general'], customTraits: ['CUSTOM_SHAKY'] })
   for (let pass = 0; pass < 14 && (await conditionOf('shaky', 'Onboarding'))?.status !== 'False'; pass++) {
     for (const { name: fn } of functions) {
@@ -103,6 +108,28 @@ t.test('Nova is away in the middle of each step: written down, acknowledged, and
   }
   t.match(await conditionOf('shaky', 'Onboarding'), { status: 'False', reason: 'Succeeded' })
   t.same(memberships('shaky').sort(), ['general', 'z1'])
+})
+
+t.test('HV-56: OpenStack is away in the middle of each step of the way out', async t => {
+  fake.addHost({ name: 'parting' })
+  const gone = [condition('Evicting', 'False'), condition('AgentPodsEvicted', 'True', 'NoAgentPods')]
+  await make('parting', { maintenance: 'termination' }, onboarded('parting', gone))
+  fake.world.aggregates.find(({ name }) => name === 'z1')?.hosts.push('parting')
+  fake.stopAgent('parting')
+  for (let pass = 0; pass < 8 && (await conditionOf('parting', 'Offboarded'))?.status !== 'True'; pass++) {
+    for (const service of ['compute', 'placement'] as const) {
+      for (const method of ['GET', 'POST', 'DELETE']) {
+        const lift = fake.faults.add({ service, method, effect: { answer: { status: 503, body: {} } } })
+        for (const fn of ['aggregates', 'offboarding']) t.equal(await running.hypervisorChanged(fn, 'parting'), 204)
+        lift()
+      }
+    }
+    for (const fn of ['aggregates', 'offboarding']) t.equal(await running.hypervisorChanged(fn, 'parting'), 204)
+  }
+  t.match(await conditionOf('parting', 'Offboarded'), { status: 'True', reason: 'Offboarded' })
+  t.equal(fake.host('parting').serviceId, null)
+  t.equal(fake.world.providers.has(fake.host('parting').id), false)
+  t.same(memberships('parting'), [])
 })
 
 t.test('a token revoked in flight is no failure', async t => {
@@ -221,6 +248,29 @@ t.test('HV-36, HV-39: a test server in ERROR; after the last attempt no more are
 })
 const creations = ({ requests }: FakeOpenStack) => requests.filter(({ method, path }) => method === 'POST' && path === '/servers')
 
+t.test('HV-36: a console that cannot be read is a failed test, not an endless wait', async t => {
+  const hasty = await run(t, api, functions, { ...env, ...quick, TEST_ATTEMPTS: '1', TEST_TIMEOUT: '1s' })
+  fake.addHost({ name: 'mute' })
+  await make('mute', { skipTests: false })
+  const body = { computeFault: { message: 'The hypervisor has no console.' } }
+  const lift = fake.faults.add({ service: 'compute', path: /servers\/.*\/action$/, effect: { answer: { status: 404, body } } })
+  await eventually(
+    'the budget to be used up',
+    async () => {
+      await step(t, 'mute', hasty)
+      return (await conditionOf('mute', 'Onboarding'))?.reason === 'Failed'
+    },
+    120_000
+  )
+  lift()
+  t.match((await stored('mute')).status?.onboarding, { attempts: 1, lastError: /no console/ })
+  t.same(
+    [...fake.world.instances.values()].filter(({ name }) => name.includes('mute')),
+    [],
+    'HV-37: nothing is left'
+  )
+})
+
 t.test('HV-42, HV-43: checked first, then tested with a volume, the network, and a live migration away and back', async t => {
   const strict = await run(
     t,
@@ -303,6 +353,49 @@ t.test('AG-10: a trait outside CUSTOM_ that Placement does not know is named, th
   t.ok(traits?.has('CUSTOM_NEW') && traits.has('HW_CPU_X86_VMX') && traits.has('COMPUTE_NODE'))
 })
 
+t.test('AG-7: with the policy `report` drift is left and told; what the spec asks for is done all the same', async t => {
+  const reporting = await run(t, api, [aggregates, traits], { ...env, ...quick, DRIFT: 'report' })
+  fake.addHost({ name: 'left' })
+  fake.addAggregate('extra')
+  fake.addAggregate('later')
+  await make('left', { aggregates: ['general', 'extra'], customTraits: ['CUSTOM_LEFT', 'CUSTOM_KEPT'] }, onboarded('left'))
+  const pass = async () => {
+    for (const fn of ['traits', 'aggregates']) t.equal(await reporting.hypervisorChanged(fn, 'left'), 204)
+  }
+  const leave = (name: string) => {
+    const found = fake.world.aggregates.find(aggregate => aggregate.name === name)
+    if (found) found.hosts = found.hosts.filter(host => host !== 'left')
+  }
+  const told = async () =>
+    (await stored('left')).status?.drift?.map(({ kind, name, action }) => `${kind} ${name} ${action}`).sort() ?? []
+  await pass()
+  t.same(memberships('left').sort(), ['extra', 'general', 'z1'])
+  leave('general')
+  fake.world.providers.get(fake.host('left').id)?.traits.delete('CUSTOM_LEFT')
+  await pass()
+  t.same(memberships('left').sort(), ['extra', 'z1'])
+  t.same(await told(), ['aggregate general reported', 'trait CUSTOM_LEFT reported'])
+  t.match(await conditionOf('left', 'AggregatesUpdated'), { status: 'False', reason: 'Failed', message: /general: not a member/ })
+  t.match(await conditionOf('left', 'TraitsUpdated'), { status: 'False', reason: 'Failed', message: /CUSTOM_LEFT: absent/ })
+  const spec = { aggregates: ['general', 'extra', 'later'], customTraits: ['CUSTOM_LEFT', 'CUSTOM_KEPT', 'CUSTOM_LATER'] }
+  await admin.patch(Hypervisor, { name: 'left' }, { spec })
+  await pass()
+  t.same(memberships('left').sort(), ['extra', 'later', 'z1'])
+  leave('extra') // somebody goes on
+  await pass()
+  t.same(memberships('left').sort(), ['later', 'z1'])
+  t.same(await told(), ['aggregate extra reported', 'aggregate general reported', 'trait CUSTOM_LEFT reported'])
+  const has = (trait: string) => fake.world.providers.get(fake.host('left').id)?.traits.has(trait)
+  t.ok(has('CUSTOM_LATER') && has('CUSTOM_KEPT') && !has('CUSTOM_LEFT'))
+  await admin.patch(Hypervisor, { name: 'left' }, { spec: { aggregates: ['later'], customTraits: ['CUSTOM_LATER'] } })
+  await pass()
+  t.same(await told(), [], 'what is wanted no more is no drift')
+  t.match(await conditionOf('left', 'AggregatesUpdated'), { status: 'True', reason: 'Succeeded' })
+  t.match(await conditionOf('left', 'TraitsUpdated'), { status: 'True', reason: 'Succeeded' })
+  t.same(memberships('left').sort(), ['later', 'z1'])
+  t.notOk(has('CUSTOM_KEPT'))
+})
+
 t.test('AG-3: another zone only for a disabled and empty host, and back when the new one refuses', async t => {
   fake.addHost({ name: 'mover' })
   fake.world.aggregates.find(({ name }) => name === 'z1')?.hosts.push('mover')
@@ -311,6 +404,12 @@ t.test('AG-3: another zone only for a disabled and empty host, and back when the
   t.match(await conditionOf('mover', 'AggregatesUpdated'), { reason: 'Failed', message: /only when it is disabled and empty/ })
   t.same(memberships('mover'), ['z1'])
   fake.host('mover').status = 'disabled'
+  const servers = ['one', 'two', 'three'].map(name => fake.addServer({ name, host: 'mover' }))
+  fake.forget()
+  await running.hypervisorChanged('aggregates', 'mover')
+  t.match(await conditionOf('mover', 'AggregatesUpdated'), { reason: 'Failed', message: /only when it is disabled and empty/ })
+  t.equal(fake.requests.filter(({ path }) => path === '/servers/detail').length, 1, 'one server is enough to know')
+  for (const { id } of servers) fake.world.instances.delete(id)
   const lift = fake.faults.add({
     method: 'POST',
     path: /aggregates\/2\/action/,
@@ -371,6 +470,18 @@ t.test('offboarding: a host that still has a server is not touched; its service 
   t.match(await conditionOf('leaver', 'Offboarded'), { status: 'True', reason: 'Offboarded' })
   t.equal(fake.host('leaver').serviceId, null)
   t.equal(fake.world.providers.has(fake.host('leaver').id), false, 'HV-55')
+})
+
+t.test('HV-51: a server that the listing by host leaves out, as in a cell that does not answer, is seen by id', async t => {
+  fake.addHost({ name: 'hidden' })
+  const server = fake.addServer({ name: 'vm', host: 'hidden' })
+  const gone = [condition('Evicting', 'False'), condition('AgentPodsEvicted', 'True', 'NoAgentPods')]
+  await make('hidden', { maintenance: 'termination' }, onboarded('hidden', gone))
+  const lift = fake.faults.add({ path: /^\/servers\/detail/, effect: { answer: { status: 200, body: { servers: [] } } } })
+  t.equal(await running.hypervisorChanged('offboarding', 'hidden'), 204)
+  t.match(await conditionOf('hidden', 'Offboarded'), { status: 'False', reason: 'Blocked', message: new RegExp(server.id) })
+  lift()
+  t.ok(fake.host('hidden').serviceId)
 })
 
 t.test('HV-53: a provider that Nova left behind, with an allocation that nobody has elsewhere', async t => {

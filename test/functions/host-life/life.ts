@@ -154,6 +154,14 @@ export async function life(t: Test, api: ControlPlane, target: OpenStack): Promi
   t.match(await service(), { disabledReason: /^drover: .*new fans/ }, 'with mode, words and writer (HV-32)')
   mark('maintenance: disabled with the reason')
   await reached('drained', hypervisor => condition(hypervisor, 'Evicting')?.status === 'False' && hypervisor.status?.evicted)
+  await cloud.services.update((await service())?.id ?? '', { status: 'enabled' })
+  await eventually('the service, enabled by hand, to be disabled again', async () => {
+    await running.tick('slow', 'maintenance') // the shared listing may be a second old
+    return (await service())?.status === 'disabled'
+  })
+  const repaired = ({ kind, expected, actual, action }: { kind: string; expected?: string; actual?: string; action?: string }) =>
+    kind === 'service' && expected === 'disabled' && actual === 'enabled' && action === 'repaired'
+  await reached('drift repaired: service enabled by hand', ({ status }) => status?.drift?.some(repaired))
   await admin.patch(Hypervisor, { name: host }, { spec: { maintenance: '', maintenanceReason: '' } })
   await eventually('the service to be enabled', async () => (await service())?.status === 'enabled', 240_000)
   await reached('cleared: enabled and Ready', hypervisor => condition(hypervisor, 'Ready')?.status === 'True')

@@ -82,6 +82,13 @@ void t.test('drift, and what a listing can prove', async t => {
     { kind: 'trait', name: 'CUSTOM_A', actual: 'absent' }
   ])
   t.same(driftIn(host, { write: undefined, add: ['CUSTOM_NEW'], remove: [] }, 'repaired'), [], 'newly wanted')
+  const reported = [{ kind: 'trait' as const, name: 'CUSTOM_A', action: 'reported' as const }]
+  const left = hypervisor({}, { conditions: [done], traits: ['CUSTOM_B'], drift: reported })
+  t.match(
+    driftIn(left, { write: undefined, add: ['CUSTOM_A', 'CUSTOM_B', 'CUSTOM_NEW'], remove: [] }, 'reported'),
+    [{ name: 'CUSTOM_A' }, { name: 'CUSTOM_B' }],
+    'what is left so, and what somebody does beside it'
+  )
   t.equal(isSettled(host), true)
   t.equal(isSettled({ ...host, metadata: { ...host.metadata, generation: 4 } }), false, 'a new spec')
   t.equal(
