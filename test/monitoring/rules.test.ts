@@ -68,6 +68,18 @@ const cases: Array<[alert: string, lasting: string, fires: Scene[], silent: Scen
     [host([condition('Onboarding', 'True', 'Testing')]), host([condition('Onboarding', 'True', 'Failed')])],
     [host([condition('Onboarding', 'False')]), host([])]
   ],
+  [
+    'HypervisorHandoverStuck', // HV-38, HV-41
+    '15m',
+    [host([condition('Onboarding', 'True', 'Handover')])],
+    [host([condition('Onboarding', 'True', 'Testing')]), host([condition('Onboarding', 'False')])]
+  ],
+  [
+    'HypervisorAgentsStay', // HV-50
+    '15m',
+    [host([condition('AgentPodsEvicted', 'False', 'AgentPodsRunning')])],
+    [host([condition('AgentPodsEvicted', 'True', 'NoAgentPods')]), host([])]
+  ],
   ['HypervisorEvictionStuck', '4h', [host([running])], [host([condition('Evicting', 'False')])]],
   [
     'HypervisorEvictedTooLong',
