@@ -13,6 +13,7 @@ import { pass, type Passed, type PassDeps } from './pass.ts'
 import { zoneOf } from './plan.ts'
 import type { Entry, Peer, Status } from './seen.ts'
 import { olderCrd } from './older-crd.ts'
+import { skewMs } from './step.ts'
 import { newsOf, type News } from './tell.ts'
 import { withFacts } from './together.ts'
 
@@ -69,7 +70,7 @@ export function createEngine(deps: EngineDeps): Engine {
         throw err
       }
     }
-    const given = { ...deps, claim, progress: await progressOf(eviction) }
+    const given = { ...deps, claim, ...(await figuresOf(eviction)) }
     const passed = await pass(eviction, await peersOf(name), given)
     if (passed.superseded) return { ...nothingToDo, nextCheckMs: passed.nextCheckMs }
     const same = isFinal(eviction) && passed.status.verdict === eviction.status?.verdict
@@ -130,16 +131,25 @@ export function createEngine(deps: EngineDeps): Engine {
     }
   }
 
-  /** EV-26: what the agents say of moves under way. */
-  async function progressOf({ status }: Eviction): Promise<Map<string, Progress>> {
-    const moving = (status?.instances ?? []).filter(({ state }) => state === 'Migrating').map(({ id }) => id)
-    if (moving.length === 0) return new Map()
-    const { items } = await kube.list(Migration, { namespace: deps.migrationNamespace })
-    return new Map(
-      items.flatMap(({ metadata, status }) =>
-        moving.includes(metadata.name) && status?.phase === 'Running' ? [[metadata.name, toProgress(status.stats)]] : []
-      )
+  /** EV-26: what the agents say of moves under way, and of those that have just ended. */
+  async function figuresOf({ status }: Eviction): Promise<Figures> {
+    const { instances = [], startedAt = '' } = status ?? {}
+    const recentMs = clock().getTime() - figuresLateMs
+    const isRecent = ({ bytes, finishedAt = '' }: Entry) => bytes === undefined && Date.parse(finishedAt) >= recentMs
+    const asked = new Set(
+      instances.filter(entry => inFlight.has(entry.state) || (entry.state === 'Done' && isRecent(entry))).map(({ id }) => id)
     )
+    if (asked.size === 0) return { progress: new Map(), copied: new Map() }
+    const { items } = await kube.list(Migration, { namespace: deps.migrationNamespace })
+    const ours = items.flatMap(({ metadata, status }) =>
+      status && asked.has(metadata.name) && Date.parse(status.started) >= Date.parse(startedAt) - skewMs
+        ? [{ id: metadata.name, ...status }]
+        : []
+    )
+    return {
+      progress: new Map(ours.flatMap(({ id, phase, stats }) => (phase === 'Running' ? [[id, toProgress(stats)]] : []))),
+      copied: new Map(ours.flatMap(({ id, stats }) => (stats?.dataProcessed === undefined ? [] : [[id, stats.dataProcessed]])))
+    }
   }
 
   const follower = createFollower({ run, log })
@@ -159,6 +169,12 @@ interface Stored {
   newer?: Eviction
 }
 
+interface Figures {
+  progress: ReadonlyMap<string, Progress>
+  copied: ReadonlyMap<string, number>
+}
+
+const figuresLateMs = 60_000
 const races = 5
 
 /** Somebody else was first. */

@@ -21,13 +21,19 @@ export function judgeAll(seen: Seen, scene: Scene, anew: boolean, options: Optio
   // ended before this pass, and nothing new is known of them
   const ended = [...entries.values()]
     .filter(({ id }) => !seenIds.has(id))
-    .map(entry => ({ entry, server: undefined, here: false }))
+    .map(entry => ({ entry: withBytes(entry, seen), server: undefined, here: false }))
   const all = new Map([...known, ...ended].map(one => [one.entry.id, one]))
   for (const stray of strays(seen, here, entries, scene, options)) {
     const state = all.get(stray.entry.id)?.entry.state
     if (!state || state === 'Done' || state === 'Gone' || state === 'Failed') all.set(stray.entry.id, stray)
   }
   return [...all.values()].toSorted((a, b) => a.entry.id.localeCompare(b.entry.id))
+}
+
+/** EV-26: an agent's last word may come after Nova's. */
+function withBytes(entry: Entry, { copied }: Seen): Entry {
+  const bytes = entry.state === 'Done' ? copied.get(entry.id) : undefined
+  return bytes === undefined ? entry : { ...entry, bytes }
 }
 
 /** A new try with the old record still accounted for. */

@@ -93,7 +93,7 @@ function outcomeOf(
     case 'excluded':
       return say({ state: 'Excluded', reason: 'Excluded' })
     case 'done':
-      return done(action.destination, finishedAt, before, departure(ours, scene.host), say)
+      return done(id, action.destination, finishedAt, before, departure(ours, scene.host), say, seen)
     case 'blocked':
       return say({ state: 'Blocked', reason: action.reason, message: action.message })
     case 'failed':
@@ -133,14 +133,18 @@ const prepared = {
 
 /** Row 10: what was resumed for the move is suspended again where it arrived. */
 function done(
+  id: string,
   destination: string | undefined,
   finishedAt: string | undefined,
   before: Entry | undefined,
   record: MoveRecord | undefined,
-  say: Say
+  say: Say,
+  { copied }: Seen
 ): Judged {
+  const bytes = copied.get(id)
   const judged = say({
     state: 'Done',
+    ...(bytes !== undefined && { bytes }),
     ...(record && countedOf(before, record)),
     ...(destination && { destination }),
     ...(finishedAt && { finishedAt })

@@ -24,6 +24,8 @@ export interface Eyes {
   hostForms: readonly string[]
   /** what the agents say of moves under way, by server */
   progress?: ReadonlyMap<string, Progress>
+  /** how many bytes they copied, by server */
+  copied?: ReadonlyMap<string, number>
 }
 
 const ended = new Set<Entry['state']>(['Done', 'Gone'])
@@ -50,6 +52,7 @@ export async function look(eviction: Eviction, peers: readonly Peer[], nowMs: nu
     peers,
     host,
     service,
+    copied: eyes.copied ?? new Map<string, number>(),
     alike: hypervisor && !service ? alikeOf(hypervisor, services, hostForms) : [],
     targets: targetsOf(service, services, eviction)
   }

@@ -46,6 +46,8 @@ export interface Seen {
   nearlyDone: ReadonlySet<number>
   /** servers whose copy does not get closer to its end (EV-18) */
   stalled: ReadonlySet<string>
+  /** EV-26: bytes that moves copied, by server, where an agent told */
+  copied: ReadonlyMap<string, number>
   /** how many moves Nova was seen to run at a time from this host while others queued */
   novaLimit: number | undefined
 }

@@ -134,6 +134,21 @@ t.test('EV-18: … and shows in its entry while the move is watched', async t =>
   t.match(drained.entry(id), { state: 'Migrating', reason: 'NotConverging', message: /as fast as it is copied/ })
 })
 
+t.test('EV-26: bytes of a server are what its move copied, else the memory of its flavor', async t => {
+  const drained = await drain()
+  t.teardown(() => drained.close())
+  const [told, untold, late] = ['told', 'untold', 'late'].map(name => drained.fake.addServer({ name, host: 'hv1' }).id)
+  const copied = new Map([[told ?? '', 3 * mebibyte]])
+  drained.deps = { ...drained.deps, copied }
+  await drained.run()
+  t.equal(drained.entry(told ?? '')?.bytes, 3 * mebibyte)
+  t.equal(drained.entry(untold ?? '')?.bytes, undefined)
+  t.match(drained.eviction.status?.progress, { bytesTotal: (3 + 64 + 64) * mebibyte, bytesDone: (3 + 64 + 64) * mebibyte })
+  copied.set(late ?? '', 5 * mebibyte)
+  await drained.pass()
+  t.equal(drained.entry(late ?? '')?.bytes, 5 * mebibyte, "the agent's last word may come after Nova's")
+})
+
 t.test('HV-64: servers by state while it runs, moves as they end, nothing of a host that is done', async t => {
   const registry = new Registry()
   const measure = evictMetrics(registry)
