@@ -123,5 +123,14 @@ export function planCheck(judged: readonly Judged[]): Check {
   return stuck > 0 ? warn('plan', text) : pass('plan', text)
 }
 
+/** EV-23: what libvirt only keeps on file does not keep the host from being empty. */
+export function leftovers({ hypervisor, servers }: Seen): Check[] {
+  const here = new Set(servers.map(({ id }) => id))
+  const left = (hypervisor?.status?.instances ?? []).filter(({ id, active }) => !active && !here.has(id)).map(({ id }) => id)
+  if (left.length === 0) return []
+  const names = `${left.slice(0, 5).join(', ')}${left.length > 5 ? ' …' : ''}`
+  return [warn('leftovers', `libvirt still has the definition of ${left.length}, which do not run: ${names}.`)]
+}
+
 export const limitsCheck = ({ free, limit }: { free: number; limit: string }): Check =>
   free > 0 ? pass('limits', `${free} moves at a time (${limit}).`) : warn('limits', `Nothing may start now (${limit}).`)

@@ -1,5 +1,5 @@
 // What to do next for one Eviction, from what was seen (spec/hypervisor.md §4). Pure.
-import { limitsCheck, planCheck, preflight, type Preflight } from './checks.ts'
+import { leftovers, limitsCheck, planCheck, preflight, type Preflight } from './checks.ts'
 import { durationMs } from './duration.ts'
 import type { Judged, Scene } from './judge.ts'
 import { judgeAll, newestEnd } from './judge-all.ts'
@@ -101,6 +101,7 @@ function planned(seen: Seen, step: Step, options: Options): Step {
 /** What stands in no one's way, but tells what to expect. */
 const outlook = (seen: Seen, judged: readonly Judged[], options: Options): Check[] => [
   planCheck(judged),
+  ...leftovers(seen),
   limitsCheck(room(seen, nobodyMoves, options))
 ]
 

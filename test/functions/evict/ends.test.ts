@@ -340,6 +340,11 @@ t.test('EV-23: a domain that libvirt still runs keeps the host from being called
     await drained.pass()
   }
   t.equal(drained.eviction.status?.verdict, 'Succeeded', 'EV-24: an Incomplete one is still watched')
+  t.match(
+    drained.eviction.status?.preflight?.find(({ check }) => check === 'leftovers'),
+    { result: 'Warn', message: new RegExp(id) },
+    'what is only defined is told'
+  )
 })
 
 t.test('EV-11, EV-12: no room is not counted and retried; other failures are counted', async t => {
