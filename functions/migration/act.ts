@@ -2,10 +2,11 @@ import type { Cloud, Migration as MoveRecord } from 'openstack-sdk-lite'
 import { attempt } from '../../shared/openstack/failure.ts'
 import { KubeError } from '../../shared/kube/errors.ts'
 import type { Kube } from '../../shared/kube/index.ts'
+import { appliedBy } from '../../shared/kube/unchanged.ts'
 import type { Platform } from '../../shared/runtime/function.ts'
 import { Eviction } from '../../shared/schema/eviction.ts'
 import { Migration } from '../../shared/schema/migration.ts'
-import { afterSample, isEarlier, isOld, isOver, isSilent, lost, withRecord, type Sample, type Status } from './decide.ts'
+import { afterSample, isEarlier, isOld, isOver, isSilent, lost, manager, withRecord, type Sample, type Status } from './decide.ts'
 
 export interface Deps extends Pick<Platform, 'clock' | 'log'> {
   kube: Kube
@@ -54,7 +55,8 @@ async function evictionOf(server: string, { kube }: Deps): Promise<Status['evict
 /** HV-17: the server drops a status on create, so that the object comes first. */
 async function write(name: string, status: Status, live: Migration | undefined, { kube, namespace }: Deps): Promise<void> {
   const object = live ?? (await kube.apply(Migration, { metadata: { name, namespace }, spec: {} }))
-  const { resourceVersion } = object.metadata
+  // the first time what earlier writers left is taken over (HV-5), which makes a version of its own
+  const resourceVersion = appliedBy(object, manager, 'status') && object.metadata.resourceVersion
   const metadata = { name, namespace, ...(resourceVersion && { resourceVersion }) }
   await kube.applyStatus(Migration, { metadata, status }, { live: object })
 }
