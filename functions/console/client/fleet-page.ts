@@ -68,7 +68,8 @@ function Groups(): VNode {
           : 'No host fits. Clear the search or choose All.'
       }
     </p>`
-  const dense = hosts.value.size > 150
+  const shownHosts = [...groups.values()].reduce((sum, members) => sum + members.length, 0)
+  const dense = shownHosts > 150
   const room = dense ? 138 : 210
   return html`<div class=${dense ? 'groups dense' : 'groups'}>
     ${[...groups].map(
@@ -95,8 +96,11 @@ const Job = ({ host, tone, word, percent, line }: DrainView): VNode =>
   </div>`
 
 const shownAtOnce = 8
-const More = ({ count }: { count: number }): VNode | null =>
-  count > shownAtOnce ? html`<p class="dim">and ${count - shownAtOnce} more</p>` : null
+/** `filter`: what shows all of them as tiles. */
+const More = ({ count, filter }: { count: number; filter: string }): VNode | null =>
+  count > shownAtOnce
+    ? html`<p><a class="dim" href=${address({ page: 'fleet', filter })}>and ${count - shownAtOnce} more</a></p>`
+    : null
 
 function Attention(): VNode {
   const list = allHosts.value.filter(({ needsPerson }) => needsPerson !== undefined)
@@ -111,7 +115,7 @@ function Attention(): VNode {
           <div><code>drover describe ${name}</code></div>
         </div>`
     )}
-    <${More} count=${list.length} />
+    <${More} count=${list.length} filter="person" />
   </section>`
 }
 
@@ -121,7 +125,7 @@ function UnderWay(): VNode {
   return html`<${Card} title="Under way" kind="urgent">
     ${drains.length + networks.length === 0 && html`<p class="dim">Nothing moves.</p>`}
     ${drains.slice(0, shownAtOnce).map(drain => html`<${Job} key=${drain.eviction} ...${drain} />`)}
-    <${More} count=${drains.length} />
+    <${More} count=${drains.length} filter="busy" />
     ${networks.slice(0, shownAtOnce).map(
       ({ name, network }) =>
         html`<div class=${`job ${network.tone}`} key=${`net-${name}`}>
@@ -129,7 +133,7 @@ function UnderWay(): VNode {
           <small>${network.why ?? network.line}</small>
         </div>`
     )}
-    <${More} count=${networks.length} />
+    <${More} count=${networks.length} filter="degraded" />
   <//>`
 }
 
