@@ -87,7 +87,7 @@ function answer(incident: Incident, checked: Checked, view: View): Judged {
 
 function wouldBe(done: string, state: string, incident: Incident, checked: Checked, view: View): Judged {
   const found = { ...checked, rule: 'Observed', reason: `${checked.reason} Mode is observe: it would be ${done}.` }
-  return end(incident, 'Reported', found, view, { state, action: 'none' })
+  return end(incident, 'Reported', found, view, { state, action: 'none' }, 'Warning')
 }
 
 /** The next rung: restart, after its wait; then move once, if it may; then a person. */

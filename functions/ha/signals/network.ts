@@ -52,8 +52,10 @@ function ofIssue(
   const about = { object, sinceMs: sinceOf(seen, { kind, object }, detectedAt, nowMs) }
   const { network: rules } = seen.policy
   switch (kind) {
-    case 'NetworkDegraded':
-      return [{ kind, ...about, message: `${message} The host still works: it is not drained.` }]
+    case 'NetworkDegraded': {
+      const works = lost.includes(object.split('/')[0] ?? '') ? '' : ' The host still works: it is not drained.'
+      return [{ kind, ...about, message: `${message}${works}` }]
+    }
     case 'BondLost':
       return [bond(about, lost, rules)]
     case 'OvnDisconnected': {
