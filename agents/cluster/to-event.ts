@@ -19,16 +19,16 @@ export const keyOf = ({ watched: { kind }, object: { metadata = {} } }: Fact): s
   `${kind.group}/${kind.kind}/${metadata.namespace ?? ''}/${metadata.name}`
 
 export function toEvent(fact: Fact): Message {
-  const { watched, object } = fact
+  const { watched, object, owner } = fact
   const { group, kind } = watched.kind
   const { name = '', namespace, uid = '', resourceVersion = '' } = object.metadata ?? {}
   const gone = fact.type === 'deleted'
-  const last = gone && watched.last ? { last: watched.last(object) } : {}
+  const last = gone && fact.last ? { last: fact.last } : {}
   return {
     id: `${uid}/${gone ? 'deleted' : resourceVersion}`, // the same state told twice, by whichever replica, is the same event
     type: objectType(group, kind, fact.type),
     subject: namespace ? `${namespace}/${name}` : name,
-    partitionkey: watched.owner(object) || name,
+    partitionkey: owner || name,
     sequence: resourceVersion,
     changed: gone ? [] : fact.changed,
     data: { apiVersion: apiVersion(watched.kind), kind, name, ...(namespace && { namespace }), uid, resourceVersion, ...last }

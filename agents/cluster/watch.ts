@@ -5,32 +5,39 @@ import type { KubeObject } from '../../shared/schema/kind.ts'
 import { difference, digest, type Digest } from './digest.ts'
 import type { Watched } from './kinds.ts'
 
-export type Fact =
-  | { type: 'changed'; watched: Watched; object: KubeObject; changed: Change[] }
-  | { type: 'deleted'; watched: Watched; object: KubeObject }
-
-interface Known {
+interface About {
+  watched: Watched
   object: KubeObject
+  /** Whose events must keep their order. */
+  owner: string
+}
+
+export type Fact = (About & { type: 'changed'; changed: Change[] }) | (About & { type: 'deleted'; last: object | undefined })
+
+/** Of each object what is needed to tell a difference, and to tell its end should a later listing not hold it any more. */
+interface Known extends About {
   digest: Digest
+  last: object | undefined
 }
 
 const keyOf = ({ metadata }: KubeObject): string => `${metadata?.namespace ?? ''}/${metadata?.name}`
 
-/** Enough of an object to tell that it is gone, should a later listing not hold it any more. */
+/** Enough of an object to name it. */
 const stub = ({ apiVersion, kind, metadata = {} }: KubeObject): KubeObject => ({
   ...(apiVersion && { apiVersion }),
   ...(kind && { kind }),
   metadata: {
     ...(metadata.name && { name: metadata.name }),
     ...(metadata.namespace && { namespace: metadata.namespace }),
-    ...(metadata.uid && { uid: metadata.uid }),
-    ...(metadata.labels && { labels: metadata.labels })
+    ...(metadata.uid && { uid: metadata.uid })
   }
 })
 
 function* compare(known: Map<string, Known>, watched: Watched, seen: Seen<KubeObject>): Generator<Fact> {
   if (seen.type === 'deleted') {
-    if (known.delete(keyOf(seen.object))) yield { type: 'deleted', watched, object: seen.object }
+    const { object } = seen
+    if (known.delete(keyOf(object)))
+      yield { type: 'deleted', watched, object, owner: watched.owner(object), last: watched.last?.(object) }
     return
   }
   const objects = seen.type === 'snapshot' ? seen.items : [seen.object]
@@ -40,15 +47,16 @@ function* compare(known: Map<string, Known>, watched: Watched, seen: Seen<KubeOb
     const reborn = before !== undefined && before.object.metadata?.uid !== object.metadata?.uid
     const after = digest(object, watched.volatile)
     const changed = difference(reborn ? undefined : before?.digest, after)
-    known.set(key, { object: stub(object), digest: after })
-    if (changed.length > 0) yield { type: 'changed', watched, object, changed }
+    const owner = watched.owner(object)
+    known.set(key, { watched, object: stub(object), owner, digest: after, last: watched.last?.(object) })
+    if (changed.length > 0) yield { type: 'changed', watched, object, owner, changed }
   }
   if (seen.type !== 'snapshot') return
   const present = new Set(objects.map(keyOf))
-  for (const [key, { object }] of known) {
+  for (const [key, { digest: _digest, ...gone }] of known) {
     if (present.has(key)) continue
     known.delete(key)
-    yield { type: 'deleted', watched, object }
+    yield { type: 'deleted', ...gone }
   }
 }
 
