@@ -6,9 +6,22 @@ const one = 10n ** 9n
 /** Billionths; powers of big numbers are slow, and every admission of a Machine asks for several. */
 const binary = new Map(['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'].map((suffix, i) => [suffix, one * 1024n ** BigInt(i + 1)]))
 
-/** Billionths, or undefined if the text is no quantity. */
+const known = new Map<string, bigint>()
+const room = 500 // texts come from outside: a sender must not be able to fill our memory with them
+const longest = 24
+
+/** Billionths, or undefined if the text is no quantity. The same few sizes come again and again. */
 export function parseQuantity(given: string | number | bigint): bigint | undefined {
-  const [, sign, digits = '', suffix = ''] = form.exec(String(given)) ?? []
+  const text = String(given)
+  const found = known.get(text)
+  if (found !== undefined) return found
+  const size = parse(text)
+  if (size !== undefined && known.size < room && text.length <= longest) known.set(text, size)
+  return size
+}
+
+function parse(text: string): bigint | undefined {
+  const [, sign, digits = '', suffix = ''] = form.exec(text) ?? []
   if (sign === undefined) return undefined
   const [whole = '', fraction = ''] = digits.split('.')
   const mantissa = BigInt(whole + fraction)
