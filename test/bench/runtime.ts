@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { join } from 'node:path'
-import autocannon from 'autocannon'
 import { nodeChanged } from '../../shared/events/objects.ts'
 import { cpuSeconds } from './lib/cpu.ts'
 import { connected, freePort } from './lib/port.ts'
+import { press, requestOf } from './lib/press.ts'
 import { median, type Report } from './report.ts'
 
 export const name = 'runtime'
@@ -21,7 +21,7 @@ const headers = {
   'ce-subject': 'node-17',
   'ce-changed': 'labels'
 }
-const body = JSON.stringify({ apiVersion: 'v1', kind: 'Node', name: 'node-17' })
+const requests = [requestOf('/', headers, JSON.stringify({ apiVersion: 'v1', kind: 'Node', name: 'node-17' }))]
 
 interface Load {
   perSecond: number
@@ -67,15 +67,6 @@ function start(port: number, args: string[]): Server {
 
 async function load({ port, process: { pid } }: Server, duration: number): Promise<Load> {
   const before = cpuSeconds(pid)
-  const url = `http://127.0.0.1:${port}/`
-  const { requests, latency, non2xx, errors } = await autocannon({
-    url,
-    connections: 100,
-    duration,
-    method: 'POST',
-    headers,
-    body
-  })
-  if (non2xx > 0 || errors > 0) throw new Error(`${non2xx} answers were not 2xx, ${errors} failed`)
-  return { perSecond: requests.average, perCpuSecond: requests.total / (cpuSeconds(pid) - before), p99: latency.p99 }
+  const { answers, perSecond, p99 } = await press({ port, connections: 100, seconds: duration, requests })
+  return { perSecond, perCpuSecond: answers / (cpuSeconds(pid) - before), p99 }
 }
