@@ -90,6 +90,7 @@ export class Connection {
     this.#waiting.set(id, waiting)
     this.#write(writeRequest(id, method, params))
     signal?.addEventListener('abort', cancel)
+    if (signal?.aborted) cancel() // between the wait for a connection and now
     return promise
   }
 

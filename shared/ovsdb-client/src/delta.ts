@@ -14,8 +14,9 @@ export type Dialect = 'update' | 'update2'
 export function readDeltas(dialect: Dialect, updates: unknown): Delta[] {
   const read = dialect === 'update' ? readUpdate : readUpdate2
   const deltas: Delta[] = []
-  for (const [table, rows] of Object.entries(object(updates))) {
-    for (const [uuid, change] of Object.entries(object(rows))) deltas.push(read(table, uuid, object(change)))
+  for (const [table, wire] of Object.entries(object(updates))) {
+    const rows = object(wire)
+    for (const uuid of Object.keys(rows)) deltas.push(read(table, uuid, object(rows[uuid])))
   }
   return deltas
 }

@@ -3,6 +3,7 @@
 import type { JsonObject } from './json.ts'
 import type { Delta } from './delta.ts'
 import { OvsdbError } from './error.ts'
+import { zeroUuid } from './notation.ts'
 import type { Plan, PlannedColumn } from './schema.ts'
 
 export type AnyRow = { readonly _uuid: string; readonly [column: string]: unknown }
@@ -17,6 +18,7 @@ export type AnyChange = {
 export class Replica {
   readonly #tables: ReadonlyMap<string, Map<string, AnyRow>>
   #plan: Plan = new Map()
+  #empty: ReadonlyMap<string, AnyRow> = new Map()
 
   constructor(tables: readonly string[]) {
     this.#tables = new Map(tables.map(table => [table, new Map()]))
@@ -25,6 +27,7 @@ export class Replica {
   /** The schema may differ from one connection to the next. */
   follow(plan: Plan): void {
     this.#plan = plan
+    this.#empty = new Map(Array.from(plan, ([table, columns]) => [table, emptyRow(columns)]))
   }
 
   rows(table: string): ReadonlyMap<string, AnyRow> {
@@ -33,7 +36,11 @@ export class Replica {
 
   /** All or nothing: a delta that makes no sense leaves every row as it was. */
   apply(deltas: readonly Delta[]): AnyChange[] {
-    const changes = deltas.map(delta => this.#resolve(delta)).filter(change => change !== undefined)
+    const changes: AnyChange[] = []
+    for (const delta of deltas) {
+      const change = this.#resolve(delta)
+      if (change) changes.push(change)
+    }
     for (const { table, uuid, after } of changes) {
       if (after) this.#rows(table).set(uuid, after)
       else this.#rows(table).delete(uuid)
@@ -43,12 +50,13 @@ export class Replica {
 
   /** A snapshot: what differs from the rows held is a change, and a row that it lacks is gone. */
   replace(deltas: readonly Delta[]): AnyChange[] {
-    const present = new Set(deltas.map(({ table, uuid }) => `${table} ${uuid}`))
     const gone: Delta[] = []
     for (const [table, rows] of this.#tables) {
-      for (const uuid of rows.keys()) if (!present.has(`${table} ${uuid}`)) gone.push({ kind: 'remove', table, uuid })
+      if (rows.size === 0) continue
+      const present = new Set(deltas.filter(delta => delta.table === table).map(({ uuid }) => uuid))
+      for (const uuid of rows.keys()) if (!present.has(uuid)) gone.push({ kind: 'remove', table, uuid })
     }
-    return this.apply([...gone, ...deltas])
+    return this.apply(gone.length === 0 ? deltas : [...gone, ...deltas])
   }
 
   same(table: string, a: AnyRow | undefined, b: AnyRow | undefined): boolean {
@@ -68,7 +76,7 @@ export class Replica {
       if (!before) throw new OvsdbError('protocol', `row ${uuid} of ${table} was modified before it was known`)
       return { table, uuid, before, after: patch(before, plan, delta.columns) }
     }
-    const after = build(uuid, plan, delta.columns)
+    const after = build(uuid, plan, this.#empty.get(table) as AnyRow, delta.columns)
     return this.same(table, before, after) ? undefined : { table, uuid, before, after }
   }
 
@@ -83,11 +91,17 @@ export class Replica {
   }
 }
 
-function build(uuid: string, plan: readonly PlannedColumn[], columns: JsonObject): AnyRow {
-  const row: { _uuid: string; [column: string]: unknown } = { _uuid: uuid }
+const emptyRow = (plan: readonly PlannedColumn[]): AnyRow => ({
+  _uuid: zeroUuid,
+  ...Object.fromEntries(plan.map(({ name, column }) => [name, column.empty]))
+})
+
+function build(uuid: string, plan: readonly PlannedColumn[], empty: AnyRow, columns: JsonObject): AnyRow {
+  const row: { _uuid: string; [column: string]: unknown } = { ...empty } // copied whole, a row takes less memory than one that grows
+  row._uuid = uuid
   for (const { name, column } of plan) {
     const value = columns[name]
-    row[name] = value === undefined ? column.empty : column.decode(value)
+    if (value !== undefined) row[name] = column.decode(value)
   }
   return row
 }
