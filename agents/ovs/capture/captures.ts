@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { Client } from 'ovsdb-client'
 import type { Logger } from '../../../shared/runtime/log.ts'
+import { quietly } from '../inbox.ts'
 import { interfaceBlock, packetBlock, section } from './pcapng.ts'
 import { endCaptures, startHeaders, startMirror } from './rows.ts'
 import { readDatagram, type Sample } from './sflow.ts'
@@ -11,10 +12,12 @@ import { readDatagram, type Sample } from './sflow.ts'
 export interface CaptureWish {
   readonly mode: 'headers' | 'mirror'
   readonly bridge: string
-  readonly port: { readonly name: string; readonly id: string; readonly ifindex: number | undefined } | undefined
+  /** `ifindexes` of its interfaces: a sample names the card, and a bond has several. */
+  readonly port: { readonly name: string; readonly id: string; readonly ifindexes: ReadonlySet<number> } | undefined
   readonly output: { readonly name: string; readonly id: string } | undefined
   readonly seconds: number
   readonly maxBytes: number
+  /** Of a mirrored frame 0 means all. */
   readonly headerBytes: number
   readonly sampling: number
   readonly user: string
@@ -55,11 +58,13 @@ export interface CapturesOptions {
 }
 
 const keptMs = 10 * 60_000
+const againMs = 1000
 
 export class Captures {
   readonly #options: CapturesOptions
   readonly #all = new Map<string, Capture>()
   #starting = false
+  readonly #closing = new AbortController()
 
   constructor(options: CapturesOptions) {
     this.#options = options
@@ -88,12 +93,12 @@ export class Captures {
   async end(id: string, reason: EndReason): Promise<void> {
     const capture = this.#all.get(id)
     if (!capture || capture.state.state === 'ended') return
-    const { clock, db, log, onChange, later = setTimeout } = this.#options
+    const { clock, onChange, later = setTimeout } = this.#options
     clearTimeout(capture.timer)
     capture.state = { ...capture.state, state: 'ended', endedAt: clock().toISOString(), endReason: reason }
     capture.timer = later(() => this.#all.delete(id), keptMs).unref()
     capture.socket?.close()
-    await endCaptures(db, id).catch((err: unknown) => log.warn({ err, id }, 'the row of a capture stays until the next start'))
+    if (!(await this.#removed(id))) void this.#removeLater(id)
     onChange(capture.state)
   }
 
@@ -104,6 +109,7 @@ export class Captures {
   }
 
   async close(): Promise<void> {
+    this.#closing.abort()
     for (const id of this.#all.keys()) {
       await this.end(id, 'shutdown')
       this.#forget(id)
@@ -115,15 +121,38 @@ export class Captures {
     this.#all.delete(id)
   }
 
+  async #removed(id: string): Promise<boolean> {
+    const { db, log } = this.#options
+    try {
+      await endCaptures(db, id)
+      return true
+    } catch (err) {
+      log.warn({ err, id }, 'the row of a capture stays until the database answers')
+      return false
+    }
+  }
+
+  /** A row that is left costs the switch with every packet: it goes as soon as it can, not only with the next start of the agent. */
+  async #removeLater(id: string): Promise<void> {
+    const { signal } = this.#closing
+    do await quietly(againMs, signal)
+    while (!signal.aborted && !(await this.#removed(id))) // when closing, the next life finds it (OV-63)
+  }
+
   async #start(wish: CaptureWish): Promise<CaptureState | undefined> {
     const { clock, db, node, onChange } = this.#options
     const id = randomUUID()
     const socket = wish.mode === 'headers' ? await listen() : undefined
-    const started = await this.#begin(id, wish, socket, db)
-    if (!started) {
-      socket?.close()
-      return undefined
+    let started = false
+    try {
+      started = await this.#begin(id, wish, socket, db)
+    } catch (error) {
+      void this.#removeLater(id) // sent, and no answer came: it may be there
+      throw error
+    } finally {
+      if (!started) socket?.close()
     }
+    if (!started) return undefined
     const state: CaptureState = {
       id,
       state: 'running',
@@ -159,8 +188,8 @@ export class Captures {
   #hear(capture: Capture, datagram: Buffer): void {
     const { state, wish } = capture
     if (state.state === 'ended') return
-    const wanted = (sample: Sample) =>
-      wish.port === undefined || sample.input === wish.port.ifindex || sample.output === wish.port.ifindex
+    const wanted = ({ input, output }: Sample) =>
+      wish.port === undefined || wish.port.ifindexes.has(input) || (output !== undefined && wish.port.ifindexes.has(output))
     for (const sample of readDatagram(datagram)?.filter(wanted) ?? []) {
       const block = packetBlock(this.#options.clock().getTime(), sample, 0)
       if (capture.state.bytes + block.length > wish.maxBytes) return void this.end(state.id, 'size')

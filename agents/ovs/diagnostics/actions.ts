@@ -1,6 +1,7 @@
 // Traces and captures: what is started on request.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Captures } from '../capture/captures.ts'
+import type { Port } from '../model.ts'
 import { ports as portStatistics } from '../wire/openflow-statistics.ts'
 import type { CaptureRequest, TraceWish } from './input.ts'
 import { Refusal } from './refusal.ts'
@@ -22,17 +23,20 @@ export async function startCapture(
   user: string,
   mirrorPorts: readonly string[]
 ) {
-  const { bridge, mode = 'headers', seconds = 10, maxBytes = 1024 * 1024, headerBytes = 128, sampling = 64 } = asked
+  const { bridge, mode = 'headers', seconds = 10, maxBytes = 1024 * 1024, sampling = 64 } = asked
+  const { headerBytes = mode === 'mirror' ? 0 : 128 } = asked // OV-62: a mirror copies whole frames unless it is told otherwise
   const { name } = findBridge(sight, bridge)
   const port = asked.port === undefined ? undefined : findPort(sight, asked.port)
   if (port && port.bridge !== name) throw new Refusal(404, `${port.name} is not a port of ${name}`)
   if (sampling === 1 && mode === 'headers') await refuseIfBusy(sight, name)
   const output = mode === 'mirror' ? outputOf(sight, asked, mirrorPorts) : undefined
   if (mode === 'mirror' && !port) throw new Refusal(400, 'a mirror needs the port to be watched')
+  if (mode === 'headers' && port && ifindexes(port, asked.port).size === 0)
+    throw new Refusal(409, `${asked.port} has no device now, so that its frames could not be told from others`)
   const state = await captures.start({
     mode,
     bridge: name,
-    port: port && { name: port.name, id: port._uuid, ifindex: port.interfaces[0]?.ifindex },
+    port: port && { name: asked.port ?? port.name, id: port._uuid, ifindexes: ifindexes(port, asked.port) },
     output: output && { name: output.name, id: output._uuid },
     seconds,
     maxBytes,
@@ -42,6 +46,12 @@ export async function startCapture(
   })
   if (!state) throw new Refusal(409, `a capture runs already, or ${name} has an sFlow of somebody else`)
   return state
+}
+
+/** Of one card when a member of a bond was named, else of all that the port has. */
+function ifindexes({ name, interfaces }: Port, asked: string | undefined): ReadonlySet<number> {
+  const meant = asked === name ? interfaces : interfaces.filter(row => row.name === asked)
+  return new Set(meant.flatMap(({ ifindex }) => ifindex ?? []))
 }
 
 /** OV-62: only to ports that were allowed beforehand. */

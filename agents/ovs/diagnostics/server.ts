@@ -199,8 +199,8 @@ async function readBody(request: IncomingMessage): Promise<string> {
   let size = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > maxBodyBytes) throw new Refusal(413, `more than ${maxBodyBytes} bytes`)
-    chunks.push(chunk)
+    if (size <= maxBodyBytes) chunks.push(chunk) // the rest is read too, since nobody hears an answer while still speaking
   }
+  if (size > maxBodyBytes) throw new Refusal(413, `more than ${maxBodyBytes} bytes`)
   return Buffer.concat(chunks).toString('utf8')
 }

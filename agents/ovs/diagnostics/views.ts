@@ -154,7 +154,7 @@ export async function showPort(sight: Sight, name: string) {
 export async function showBond(sight: Sight, name: string) {
   const bond = known(sight).bonds.find(found => found.name === name)
   if (!bond) throw new Refusal(404, `there is no bond ${name}`)
-  if (bond.kind === 'kernel') return { bond, kernel: sight.observed().kernelBonds.get(name) ?? null }
+  if (bond.kind === 'kernel') return { bond, kernel: sight.observed().kernelBonds?.get(name) ?? null }
   return { bond, ...(await texts(sight, 'ovs-vswitchd', ['bond/show', 'lacp/show', 'lacp/show-stats'], [name])) }
 }
 

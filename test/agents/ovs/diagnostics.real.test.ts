@@ -275,11 +275,83 @@ t.test('OV-64 the bytes of a capture are erased ten minutes after its end', asyn
   t.equal(captures.file(id), undefined, 'nobody can ask for them any more')
 })
 
+t.test('OV-61 a capture of a bond has the frames of all its members, one of a member only its own', async t => {
+  const frames = async (watched: string) => {
+    const me = await newcomer()
+    const { status, json } = await ask(me, 'POST', '/v1/captures', { bridge: 'br-int', port: watched, seconds: 60, sampling: 1 })
+    t.equal(status, 201)
+    const at = `/v1/captures/${json.id}`
+    await eventually(`samples of ${watched}`, async () => {
+      for (const [card, last] of [
+        ['p1', '01'],
+        ['p4', '04'],
+        ['p5', '05']
+      ])
+        // prettier-ignore
+        lab.run(`OVS_RUNDIR=$DIR/n1 ovs-appctl netdev-dummy/receive ${card} ${frame(last ?? '')}`)
+      return (await ask(await newcomer(), 'GET', at)).json.packets >= 2
+    })
+    const { bytes } = await ask(me, 'GET', at, undefined, 'application/x-pcapng')
+    await ask(me, 'DELETE', at)
+    await sink.next('capture.ended', watched)
+    const path = join(lab.dir, `${watched}.pcapng`)
+    await writeFile(path, bytes)
+    const { stdout } = await run('tshark', ['-r', path, '-T', 'fields', '-e', 'eth.src'])
+    return new Set(stdout.trim().split('\n'))
+  }
+  const [active, other] = ['50:54:00:00:00:04', '50:54:00:00:00:05']
+  t.notOk((await frames('p4')).has(other))
+  t.ok((await frames('bond0')).has(active))
+})
+
 t.test("OV-63 somebody else's sFlow is left alone", async t => {
   lab.run('ovs-vsctl --db=unix:$DIR/n1/db.sock -- --id=@s create sflow targets=\\"127.0.0.1:9\\" -- set bridge br-int sflow=@s')
   t.equal((await ask(await newcomer(), 'POST', '/v1/captures', { bridge: 'br-int' })).status, 409)
   t.match(lab.run('ovs-vsctl --db=unix:$DIR/n1/db.sock list sflow'), /127.0.0.1:9/)
   lab.run('ovs-vsctl --db=unix:$DIR/n1/db.sock clear bridge br-int sflow')
+})
+
+t.test('OV-63 a row that could not be removed when its capture ended goes when the database is back', async t => {
+  const db = open({ remotes: [`unix:${lab.dir}/n1/db.sock`], database: 'Open_vSwitch', callTimeoutMs: 300 })
+  t.teardown(() => db.close())
+  const log = createLog({ name: 'test', level: 'silent' })
+  const captures = new Captures({ db, node, clock: () => new Date(), log, onChange: () => {} })
+  const limits = { seconds: 60, maxBytes: 1e6, headerBytes: 128, sampling: 64 }
+  const state = await captures.start({
+    mode: 'headers',
+    bridge: 'br-int',
+    port: undefined,
+    output: undefined,
+    user: 'me',
+    ...limits
+  })
+  lab.run('kill -KILL $(cat $DIR/n1/ovsdb-server.pid)')
+  await captures.end(state?.id ?? '', 'time')
+  t.match(captures.get(state?.id ?? ''), { state: 'ended' }, 'its caller does not wait for the database')
+  lab.run('DUMMY=1 node.sh n1')
+  await eventually('the row to go', async () => lab.run('ovs-vsctl --db=unix:$DIR/n1/db.sock list sflow') === '')
+  await captures.close()
+  await statusWhen(kube, namespace, node, 'the database again', status => status.bridges?.length === 1)
+})
+
+t.test('the API server is away: links are told all the same, nobody is let in, and the status follows later', async t => {
+  const me = await newcomer()
+  await statusWhen(kube, namespace, node, 'a bond', status => status.interfaces?.bonds?.[0]?.status === 'Active')
+  sink.asked()
+  await api.kill('kube-apiserver')
+  lab.run('OVS_RUNDIR=$DIR/n1 ovs-appctl netdev-dummy/set-admin-state p5 down')
+  const lost = await sink.next('bond-member.lost', 'bond0/p5')
+  t.equal((await ask(me, 'GET', '/v1/bridges')).status, 503, 'OV-56 never allowed by default')
+  await api.up()
+  const status = await statusWhen(kube, namespace, node, 'the loss', ({ issues }) =>
+    issues?.some(({ id }) => id === 'BondMemberDown/bond0/p5')
+  )
+  t.match(
+    status.issues?.find(({ object }) => object === 'bond0/p5'),
+    { detectedAt: lost.data.detectedAt }
+  )
+  lab.run('OVS_RUNDIR=$DIR/n1 ovs-appctl netdev-dummy/set-admin-state p5 up')
+  await sink.next('bond-member.restored', 'bond0/p5')
 })
 
 t.test('a certificate that is renewed is shown without a restart', async t => {

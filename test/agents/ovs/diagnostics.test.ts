@@ -37,10 +37,12 @@ type Answering = (command: string) => Promise<string>
 type Counting = () => bigint
 
 async function start(t: Test, answering: Answering, counting: Counting = () => 0n) {
-  const seen = observed({ tables: tables([{ name: 'br-int' }]) })
+  const away = { name: 'away', interfaces: [{ name: 'away', ifindex: undefined }] }
+  const seen = observed({ tables: tables([{ name: 'br-int', ports: [away] }]) })
   const health = healthOf(seen, { expectedBridges: ['br-int'] })
   const daemons: Daemons = {
     ask: (_daemon, command) => answering(command),
+    pid: async () => 1,
     statistics: async () => [[{ port: 1, rxPackets: counting() }]] as never // ports, the only statistics that endpoints ask for
   }
   const db = open({ remotes: ['unix:/nonexistent'], database: 'Open_vSwitch' })
@@ -136,6 +138,18 @@ t.test('OV-61 every packet of a busy bridge cannot be sampled', async t => {
   )
   const refused = await ask('POST', '/v1/captures', { bridge: 'br-int', sampling: 1 })
   t.match(refused, { status: 400, json: { error: /packets\/s: sampling 1 is refused/ } })
+})
+
+t.test('OV-61 frames of a port without a device cannot be told from those of others: refused', async t => {
+  const { ask } = await start(t, async () => 'text')
+  const refused = await ask('POST', '/v1/captures', { bridge: 'br-int', port: 'away' })
+  t.match(refused, { status: 409, json: { error: /away has no device/ } })
+})
+
+t.test('OV-58 whoever sends far too much can still read why it was refused', async t => {
+  const { ask } = await start(t, async () => 'text')
+  const refused = await ask('POST', '/v1/trace', { bridge: 'br-int', flow: 'x'.repeat(4 * 1024 * 1024) })
+  t.match(refused, { status: 413, json: { error: /more than/ } })
 })
 
 t.test('OV-20 what this version of the daemon does not have is not asked for', async t => {
