@@ -58,6 +58,7 @@ async function run(given: Config, timings: Timings, platform: AgentPlatform): Pr
   let stored: OVSNode | undefined
   let hypervisor: Hypervisor | undefined
   const firstSeen = Promise.withResolvers<void>()
+  let late = false // the stored status was not to be had when the judging began
   const inbox = new Inbox(timings.gatherMs)
   const judge = new Judge({
     node,
@@ -86,6 +87,11 @@ async function run(given: Config, timings: Timings, platform: AgentPlatform): Pr
     if (foreign?.reason === 'AgentSilent') judge.overruled(foreign)
     if (gone || foreign?.reason === 'AgentSilent') {
       publisher.disturbed(gone)
+      inbox.put({})
+    }
+    if (late) {
+      late = false
+      judge.recall(seen?.status ?? {}, now()) // what ended while nobody looked is still to be taken back
       inbox.put({})
     }
     firstSeen.resolve()
@@ -173,7 +179,7 @@ async function run(given: Config, timings: Timings, platform: AgentPlatform): Pr
     let recalled = false
     for await (const fact of facts) {
       if (!recalled) {
-        await Promise.race([firstSeen.promise, quietly(patienceForStoredMs, signal)])
+        late = await Promise.race([firstSeen.promise.then(() => false), quietly(patienceForStoredMs, signal).then(() => true)])
         judge.recall(stored?.status ?? {}, now())
         recalled = true
       }

@@ -15,7 +15,8 @@ export interface Member {
 export interface Bond {
   readonly name: string
   readonly bridge: string | undefined
-  readonly kind: 'ovs' | 'kernel'
+  /** Undefined for one that is expected and nowhere. */
+  readonly kind: 'ovs' | 'kernel' | undefined
   readonly mode: string | undefined
   readonly lacp: 'active' | 'passive' | 'off' | undefined
   readonly lacpTime: string | undefined
@@ -28,20 +29,42 @@ export interface Bond {
 
 const noMac = '00:00:00:00:00:00'
 
+/** `kernelBonds` is undefined until the kernel was asked. */
 export function bondsOf(
   model: Model,
-  kernelBonds: ReadonlyMap<string, KernelBond | undefined>,
+  kernelBonds: ReadonlyMap<string, KernelBond | undefined> | undefined,
   { bonds: expected = [] }: Expected
 ): Bond[] {
-  const wanted = (name: string, configured: number) => expected.find(bond => bond.name === name)?.members ?? configured
+  const wish = (name: string) => expected.find(bond => bond.name === name)
+  const wanted: Wanted = (name, configured) => wish(name)?.members ?? configured
   const ports = portsOf(model)
-  const ovs = ports.filter(({ interfaces }) => interfaces.length > 1).map(port => ovsBond(port, wanted))
+  const ovs = ports.filter(port => isOvsBond(port, wish(port.name) !== undefined)).map(port => ovsBond(port, wanted))
   const inSwitch = new Map(ports.flatMap(({ bridge, interfaces }) => interfaces.map(({ name }) => [name, bridge] as const)))
-  const kernel = [...kernelBonds]
-    .filter(([name]) => inSwitch.has(name) || expected.some(bond => bond.name === name))
+  const kernel = [...(kernelBonds ?? [])]
+    .filter(([name]) => inSwitch.has(name) || wish(name))
     .map(([name, bond]) => kernelBond(name, bond, inSwitch.get(name), wanted))
-  return [...ovs, ...kernel].sort(byName)
+  const found = new Set([...ovs, ...kernel].map(({ name }) => name))
+  const absent = kernelBonds ? expected.filter(({ name }) => !found.has(name) && !inSwitch.has(name)) : []
+  return [...ovs, ...kernel, ...absent.map(absentBond)].sort(byName)
 }
+
+/** One that lost all members but one is still a bond to whoever expects it; a bond of the kernel has one interface and its own driver. */
+const isOvsBond = ({ interfaces }: Port, expected: boolean): boolean =>
+  interfaces.length > 1 || (expected && interfaces.some(({ status }) => status.get('driver_name') !== 'bonding'))
+
+const absentBond = ({ name, members = 0 }: NonNullable<Expected['bonds']>[number]): Bond => ({
+  name,
+  bridge: undefined,
+  kind: undefined,
+  mode: undefined,
+  lacp: undefined,
+  lacpTime: undefined,
+  status: 'Down',
+  members: [],
+  expectedMembers: members,
+  activeMembers: 0,
+  activeMember: undefined
+})
 
 type Wanted = (name: string, configured: number) => number
 

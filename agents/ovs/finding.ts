@@ -1,5 +1,5 @@
 // Something that is wrong at this moment, whatever it is. Pure.
-import type { IssueType } from './issue-types.ts'
+import { type IssueType, wordsOf } from './issue-types.ts'
 
 export interface Finding {
   readonly type: IssueType
@@ -16,10 +16,5 @@ export const finding = (
   type: IssueType,
   object: string,
   message: string,
-  {
-    reason = type,
-    before = 'well',
-    after = 'not well',
-    evidence = {}
-  }: Partial<Omit<Finding, 'type' | 'object' | 'message'>> = {}
-): Finding => ({ type, object, message, reason, before, after, evidence })
+  { reason = type, evidence = {} }: Partial<Pick<Finding, 'reason' | 'evidence'>> = {}
+): Finding => ({ type, object, message, reason, ...wordsOf(type), evidence })

@@ -18,8 +18,6 @@ export function ovnFindings({ model }: Health, observed: Observed): Finding[] {
         `ovn-controller ${seen}; flows stay as they are, changes wait. Check the process and the southbound database.`,
         {
           reason: gone ? 'NotRunning' : 'Disconnected',
-          before: 'Connected',
-          after: 'Disconnected',
           evidence: { sbConnection: remote }
         }
       )
@@ -34,8 +32,6 @@ export function ovnFindings({ model }: Health, observed: Observed): Finding[] {
         `Port ${port} of ${integrationBridge} belongs to nobody (${reason}). Check the evidence, then remove it with ovs-vsctl del-port ${port}.`,
         {
           reason,
-          before: 'Accounted',
-          after: 'Orphaned',
           evidence
         }
       )
@@ -61,11 +57,7 @@ function flowFinding(bridge: string, fault: ReturnType<typeof flowFaults>[number
       return finding(
         'FlowsFrozen',
         bridge,
-        `The flows of ${bridge} are frozen: ovn-controller cannot reach the southbound database. Traffic goes on, changes wait.`,
-        {
-          before: 'Current',
-          after: 'Frozen'
-        }
+        `The flows of ${bridge} are frozen: ovn-controller ${fault.because === 'not-running' ? 'is not running' : 'cannot reach the southbound database'}. Traffic goes on, changes wait. Check the process and its connection.`
       )
     case 'Lagging':
       return finding(
@@ -73,8 +65,6 @@ function flowFinding(bridge: string, fault: ReturnType<typeof flowFaults>[number
         bridge,
         `The flows of ${bridge} are ${fault.behind ?? 'some'} configurations behind the southbound database. Look at ovn-controller's load.`,
         {
-          before: 'Current',
-          after: 'Lagging',
           evidence: { behind: String(fault.behind ?? 'unknown') }
         }
       )
@@ -85,8 +75,6 @@ function flowFinding(bridge: string, fault: ReturnType<typeof flowFaults>[number
         bridge,
         `${bridge} has ${fault.flows} flows, before ${fault.before}; ovn-controller does not restore them by itself: restart it.`,
         {
-          before: 'Current',
-          after: 'Wiped',
           evidence: { flows: String(fault.flows), before: String(fault.before) }
         }
       )

@@ -12,8 +12,6 @@ export function bondFindings({ bonds, physical }: Health): Finding[] {
         const type = reason === 'LacpNotCurrent' || reason === 'NotInAggregator' ? 'LacpNotCurrent' : 'BondMemberDown'
         return finding(type, `${bond.name}/${name}`, memberMessage(bond, name, reason), {
           reason: reason ?? 'LinkDown',
-          before: 'Usable',
-          after: 'NotUsable',
           evidence: {
             bond: bond.name,
             activeMembers: `${bond.activeMembers} of ${bond.expectedMembers}`,
@@ -30,11 +28,11 @@ export function bondFindings({ bonds, physical }: Health): Finding[] {
       finding(
         'BondDown',
         bond.name,
-        `Bond ${bond.name} has no usable member of ${bond.expectedMembers}. Check the links and the switch ports.`,
+        bond.kind
+          ? `Bond ${bond.name} has no usable member of ${bond.expectedMembers}. Check the links and the switch ports.`
+          : `Bond ${bond.name} is expected and does not exist. Create it, or take it out of spec.expected.bonds.`,
         {
-          reason: 'NoUsableMember',
-          before: 'Active',
-          after: 'Down',
+          reason: bond.kind ? 'NoUsableMember' : 'Missing',
           evidence: {
             members: bond.members.map(({ name, reason }) => `${name}=${reason ?? 'usable'}`).join(','),
             ...(bond.bridge && { bridge: bond.bridge })
@@ -48,7 +46,7 @@ export function bondFindings({ bonds, physical }: Health): Finding[] {
       finding(
         'InterfaceError',
         name,
-        `Interface ${name} is ${status}: ${row.error ?? 'its device is gone'}. Re-add the port when the device is back.`
+        `Interface ${name} is ${status}: ${row?.error || 'its device is gone'}. Re-add the port when the device is back.`
       )
     )
   return [...members, ...down, ...errors]
@@ -77,11 +75,7 @@ export function bridgeFindings({ bridges, model }: Health, { flows }: Observed):
       finding(
         'BridgeMissing',
         name,
-        `Bridge ${name} is expected and does not exist. Create it, or take it out of spec.expected.bridges.`,
-        {
-          before: 'Active',
-          after: 'Missing'
-        }
+        `Bridge ${name} is expected and does not exist. Create it, or take it out of spec.expected.bridges.`
       )
     )
   const degraded = bridges

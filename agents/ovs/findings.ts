@@ -24,11 +24,13 @@ export interface Health {
 export function healthOf({ tables, kernelBonds, expected }: Observed, settings: Settings): Health | undefined {
   if (!tables) return undefined
   const model = modelOf(tables)
+  const bonds = bondsOf(model, kernelBonds, expected)
+  const ofKernel = bonds.filter(({ kind }) => kind === 'kernel').map(({ name }) => [name, kernelBonds?.get(name)] as const)
   return {
     model,
     bridges: bridgeHealth(model, expectedBridges(model, expected, settings.expectedBridges)),
-    bonds: bondsOf(model, kernelBonds, expected),
-    physical: physicalInterfaces(model, settings.physicalPattern)
+    bonds,
+    physical: physicalInterfaces(model, ofKernel, settings.physicalPattern)
   }
 }
 
@@ -50,9 +52,7 @@ function daemonFindings({ ovsdb, vswitchd }: Observed, health: Health | undefine
         'ovsdb-server',
         `ovsdb-server ${why}; nothing is known of the switch. Check its process and db.sock.`,
         {
-          reason: ovsdb === 'schema-unsupported' ? 'SchemaUnsupported' : 'ConnectionLost',
-          before: 'Connected',
-          after: 'Lost'
+          reason: ovsdb === 'schema-unsupported' ? 'SchemaUnsupported' : 'ConnectionLost'
         }
       )
     )
@@ -64,7 +64,7 @@ function daemonFindings({ ovsdb, vswitchd }: Observed, health: Health | undefine
         'VswitchdLost',
         'ovs-vswitchd',
         `ovs-vswitchd ${seen}, expected an answer within 1 s; what the database says of links is old. Look at its log, then restart it.`,
-        { reason: vswitchd === 'not-running' ? 'NotRunning' : 'NotResponding', before: 'Responding', after: 'Lost' }
+        { reason: vswitchd === 'not-running' ? 'NotRunning' : 'NotResponding' }
       )
     )
   }

@@ -4,7 +4,7 @@ import type { Model } from './model.ts'
 import type { Observed } from './observed.ts'
 
 export type FlowFault =
-  | { readonly kind: 'Frozen' }
+  | { readonly kind: 'Frozen'; readonly because: 'not-connected' | 'not-running' }
   /** Undefined when only the times are known, not the numbers. */
   | { readonly kind: 'Lagging'; readonly behind: bigint | undefined }
   | { readonly kind: 'Wiped'; readonly flows: number; readonly before: number }
@@ -17,7 +17,7 @@ export interface FlowTrend {
   readonly last: number
 }
 
-const fallen = (count: number, stable: number): boolean => count === 0 || count < stable / 10
+export const fallen = (count: number, stable: number): boolean => count === 0 || count < stable / 10
 
 export function trendOf(before: FlowTrend | undefined, flows: number): FlowTrend {
   if (before === undefined) return { stable: flows, last: flows }
@@ -26,7 +26,9 @@ export function trendOf(before: FlowTrend | undefined, flows: number): FlowTrend
 
 export function flowFaults(model: Model, { ovn, southbound, flowTrend }: Observed): FlowFault[] {
   const faults: FlowFault[] = []
-  if (model.ovn.remote !== undefined && ovn === 'not-connected') faults.push({ kind: 'Frozen' })
+  // a controller that is gone follows the southbound database as little as one that is cut off from it
+  if (model.ovn.remote !== undefined && (ovn === 'not-connected' || ovn === 'not-running'))
+    faults.push({ kind: 'Frozen', because: ovn })
   const lag = ovn === 'connected' && lagOf(model, southbound?.nbCfg)
   if (lag) faults.push({ kind: 'Lagging', ...lag })
   const { stable = 0, previous, last } = flowTrend ?? {}

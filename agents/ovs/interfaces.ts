@@ -1,26 +1,38 @@
 // The network cards of the node, and how they are. Pure.
 import type { InterfaceRow } from './tables.ts'
+import type { KernelBond } from './wire/bonding.ts'
 import { type Model, byName, portsOf } from './model.ts'
 
 export interface Physical {
   readonly name: string
   readonly status: 'Up' | 'Down' | 'AdminDown' | 'Missing' | 'Error' | 'Unknown'
   readonly bond: string | undefined
-  readonly row: InterfaceRow
+  readonly speed: string | undefined
+  /** Undefined for a member of a kernel bond: the switch knows only the bond. */
+  readonly row: InterfaceRow | undefined
 }
 
 const ownTypes = new Set(['', 'system', 'dpdk', 'afxdp'])
 const virtualDrivers = /^(tun|veth|bridge|openvswitch)$/
 const guestIds = ['iface-id', 'vm-id', 'attached-mac']
 
+type KernelBonds = Iterable<readonly [name: string, bond: KernelBond | undefined]>
+
 /** OV-8. A member of a bond always counts, whatever it is made of. */
-export function physicalInterfaces(model: Model, pattern?: RegExp): Physical[] {
+export function physicalInterfaces(model: Model, kernelBonds: KernelBonds, pattern?: RegExp): Physical[] {
   const found = new Map<string, Physical>()
+  for (const [bond, { members } = { members: [] }] of kernelBonds) {
+    for (const { name, up, mbps } of members) {
+      const speed = speedText(mbps === undefined ? undefined : BigInt(mbps) * 1_000_000n)
+      found.set(name, { name, status: up ? 'Up' : 'Down', bond, speed, row: undefined })
+    }
+  }
   for (const port of portsOf(model)) {
     const bonded = port.interfaces.length > 1
     for (const row of port.interfaces) {
       if (bonded || (pattern ? pattern.test(row.name) : looksPhysical(row))) {
-        found.set(row.name, { name: row.name, status: linkStatus(row), bond: bonded ? port.name : undefined, row })
+        const bond = bonded ? port.name : undefined
+        found.set(row.name, { name: row.name, status: linkStatus(row), bond, speed: speedText(row.link_speed), row })
       }
     }
   }

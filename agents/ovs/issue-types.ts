@@ -104,33 +104,40 @@ export const topics = {
 export type Topic = keyof typeof topics
 export const topicRow = (topic: Topic): TopicRow => topics[topic]
 
+type IssueRow = readonly [severity: Severity, topic: Topic, well?: string, notWell?: string]
+
+/** The severity and the topic; for what has events of its own also how it is when it is well, and when it is not. */
 export const issueTypes = {
-  BondMemberDown: ['Warning', 'bond-member'],
-  BondDown: ['Critical', 'bond'],
-  LacpNotCurrent: ['Warning', 'bond-member'],
+  BondMemberDown: ['Warning', 'bond-member', 'Usable', 'NotUsable'],
+  BondDown: ['Critical', 'bond', 'Active', 'Down'],
+  LacpNotCurrent: ['Warning', 'bond-member', 'Usable', 'NotUsable'],
   LinkFlapping: ['Warning', 'agent'],
-  BridgeMissing: ['Critical', 'bridge'],
+  BridgeMissing: ['Critical', 'bridge', 'Active', 'Missing'],
   BridgeDegraded: ['Warning', 'health'],
   MappingUnresolved: ['Warning', 'health'],
   PatchPeerMissing: ['Warning', 'health'],
   InterfaceError: ['Warning', 'health'],
-  OvnControllerDisconnected: ['Warning', 'ovn-controller'],
-  OrphanPort: ['Warning', 'port'],
+  OvnControllerDisconnected: ['Warning', 'ovn-controller', 'Connected', 'Disconnected'],
+  OrphanPort: ['Warning', 'port', 'Accounted', 'Orphaned'],
   DuplicatePortClaim: ['Critical', 'claim'],
-  FlowsFrozen: ['Warning', 'flows-frozen'],
-  FlowsLagging: ['Warning', 'flows-lagging'],
-  FlowsWiped: ['Critical', 'flows-wiped'],
-  VswitchdLost: ['Critical', 'vswitchd'],
-  OvsdbLost: ['Critical', 'ovsdb'],
+  FlowsFrozen: ['Warning', 'flows-frozen', 'Current', 'Frozen'],
+  FlowsLagging: ['Warning', 'flows-lagging', 'Current', 'Lagging'],
+  FlowsWiped: ['Critical', 'flows-wiped', 'Current', 'Wiped'],
+  VswitchdLost: ['Critical', 'vswitchd', 'Responding', 'Lost'],
+  OvsdbLost: ['Critical', 'ovsdb', 'Connected', 'Lost'],
   ConfigLag: ['Warning', 'config'],
   DpdkNotInitialised: ['Critical', 'health'],
   ProtocolUnavailable: ['Info', 'health'],
   CaptureLeftover: ['Info', 'agent'],
   EventQueueFull: ['Warning', 'agent']
-} as const satisfies Record<string, readonly [Severity, Topic]>
+} as const satisfies Record<string, IssueRow>
 export type IssueType = keyof typeof issueTypes
 
 export const isIssueType = (type: string | undefined): type is IssueType => type !== undefined && Object.hasOwn(issueTypes, type)
+export function wordsOf(type: IssueType): { before: string; after: string } {
+  const [, , before = 'well', after = 'not well']: IssueRow = issueTypes[type]
+  return { before, after }
+}
 export const severityOf = (type: IssueType): Severity => issueTypes[type][0]
 
 /** Issues of one topic and object are one entry, so that a member whose link falls after its partner fell silent is not told twice. */

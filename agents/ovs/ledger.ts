@@ -1,5 +1,5 @@
 // What was told, and what is to be told now: raise and clear times, silence while a source is lost, damping of what flaps. Pure.
-import type { Finding } from './finding.ts'
+import { type Finding, finding as findingOf } from './finding.ts'
 import { type Timings, type Topic, entryKey, issueTypes, topicOf, topicRow, topics } from './issue-types.ts'
 
 export interface Entry {
@@ -58,7 +58,9 @@ export function step(
     }
     const entry = settle(seen(before, latest, finding !== undefined, timings, now), timings, now)
     for (const outcome of entry.outcomes) outcomes.push(outcome)
-    if (entry.after.detectedAt !== undefined && before?.detectedAt === undefined) fresh.push(entry.after.finding)
+    const flaps = entry.after.flapping !== undefined
+    if (flaps && before?.flapping === undefined) fresh.push(flapFinding(latest.object))
+    if (!flaps && entry.after.detectedAt !== undefined && before?.detectedAt === undefined) fresh.push(entry.after.finding)
     if (entry.dueAt !== undefined) due.push(entry.dueAt)
     const { present, detectedAt, told, flapping, changes } = entry.after
     if (present || detectedAt !== undefined || told !== undefined || flapping !== undefined || changes.length > 0)
@@ -68,6 +70,14 @@ export function step(
   outcomes.sort((a, b) => rank(a) - rank(b))
   return { ledger: next, outcomes, fresh, dueAt: due.length > 0 ? Math.min(...due) : undefined }
 }
+
+/** What is said of it while it flaps, and instead of what it does (OV-27). */
+export const flapFinding = (object: string): Finding =>
+  findingOf(
+    'LinkFlapping',
+    object,
+    `${object} changed five times within a minute; no events are sent until it is stable. Check cable and transceiver.`
+  )
 
 /** The entry with what is seen now. */
 function seen(before: Entry | undefined, finding: Finding, present: boolean, { flapWindowMs }: Timings, now: number): Entry {
@@ -135,7 +145,7 @@ export function restore(issues: readonly StoredIssue[], now: number): Ledger {
       if (!(type !== undefined && Object.hasOwn(issueTypes, type)) || object === undefined || detectedAt === undefined) return []
       if (type === 'LinkFlapping') return []
       const known = type as Finding['type']
-      const finding: Finding = { type: known, object, message, reason: known, before: 'well', after: 'not well', evidence: {} }
+      const finding = findingOf(known, object, message)
       return [[entryKey(known, object), { finding, present: true, since: now, detectedAt, told: detectedAt, changes: [] }]]
     })
   )

@@ -3,7 +3,8 @@ import type { Status as Connection } from 'ovsdb-client'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { Timed } from './daemons.ts'
 import type { Judge } from './judge.ts'
-import { severityOf } from './issue-types.ts'
+import { switchKnown } from './conditions.ts'
+import { type IssueType, severityOf } from './issue-types.ts'
 
 export interface AgentMetrics {
   diagnostics: Counter<'kind' | 'verdict'>
@@ -51,36 +52,42 @@ export function agentMetrics(registry: Registry, { judge, queueLength, allPorts 
   }
   const bridges = () => judge.health?.bridges ?? []
   const bonds = () => judge.health?.bonds ?? []
+  const known = () => switchKnown(judge.observed)
+  /** What a switch that cannot be asked has shown is not shown as if it were so now (OV-3). */
+  const ifKnown = <T>(items: Iterable<T> | undefined): Iterable<T> => (known() && items) || []
   gauge('ovs_bridge_ports', 'Ports of a bridge', ['bridge'], show => {
     for (const { name, row } of bridges()) if (row) show({ bridge: name }, row.ports.length)
   })
   gauge('ovs_bridge_flows', 'OpenFlow flows of a bridge', ['bridge'], show => {
-    for (const [bridge, { total }] of judge.observed.flows) if (total !== undefined) show({ bridge }, total)
+    for (const [bridge, { total }] of ifKnown(judge.observed.flows)) if (total !== undefined) show({ bridge }, total)
   })
   gauge('ovs_table_flows', 'OpenFlow flows of a table', ['bridge', 'table'], show => {
-    for (const [bridge, { perTable = [] }] of judge.observed.flows)
+    for (const [bridge, { perTable = [] }] of ifKnown(judge.observed.flows))
       for (const { table, flows } of perTable) show({ bridge, table: String(table) }, flows)
   })
   gauge('ovs_interface_up', '1 while the link of a network card is up', ['interface', 'bond'], show => {
-    for (const { name, bond, status } of judge.health?.physical ?? [])
+    for (const { name, bond, status } of ifKnown(judge.health?.physical))
       show({ interface: name, bond: bond ?? '' }, Number(status === 'Up'))
   })
   gauge('ovs_bond_member_usable', '1 while a member of a bond is usable', ['interface', 'bond'], show => {
-    for (const { name, members } of bonds())
+    for (const { name, members } of ifKnown(bonds()))
       for (const member of members) show({ interface: member.name, bond: name }, Number(member.usable))
   })
   gauge('ovs_bond_status', '1 for the state a bond is in', ['bond', 'status'], show => {
     for (const { name, status } of bonds())
-      for (const word of ['Active', 'Degraded', 'Down', 'Unknown']) show({ bond: name, status: word }, Number(word === status))
+      for (const word of ['Active', 'Degraded', 'Down', 'Unknown'])
+        show({ bond: name, status: word }, Number(word === (known() ? status : 'Unknown')))
   })
   gauge('ovs_condition', '1 for the status a condition has', ['type', 'status'], show => {
     for (const { type, status } of judge.conditions)
       for (const word of ['True', 'False', 'Unknown']) show({ type, status: word }, Number(word === status))
   })
   gauge('ovs_issues', 'Open issues', ['type', 'severity'], show => {
-    const open = [...judge.ledger.values()]
-      .filter(({ detectedAt }) => detectedAt !== undefined)
-      .map(({ finding }) => finding.type)
+    const open: IssueType[] = []
+    for (const { finding, detectedAt, flapping } of judge.ledger.values()) {
+      if (detectedAt !== undefined) open.push(finding.type)
+      if (flapping !== undefined) open.push('LinkFlapping')
+    }
     for (const type of new Set(open)) show({ type, severity: severityOf(type) }, open.filter(each => each === type).length)
   })
   gauge('ovs_agent_event_queue_length', 'Events that the sink has not taken yet', [], show => show({}, queueLength()))
@@ -90,7 +97,7 @@ export function agentMetrics(registry: Registry, { judge, queueLength, allPorts 
   for (const [name, keys] of Object.entries(interfaceCounters)) {
     counter(name, `Interface.statistics ${keys.join(' + ')}`, ['interface'], show => {
       const cards = new Set((judge.health?.physical ?? []).map(card => card.name))
-      for (const [card, counters] of judge.observed.statistics ?? [])
+      for (const [card, counters] of ifKnown(judge.observed.statistics))
         if (allPorts || cards.has(card))
           show({ interface: card }, Number(keys.reduce((sum, key) => sum + (counters.get(key) ?? 0n), 0n)))
     })

@@ -59,8 +59,8 @@ export interface Observed {
   readonly flows: ReadonlyMap<string, BridgeFlows>
   /** Of the integration bridge. */
   readonly flowTrend?: FlowTrend | undefined
-  /** Kernel bonds by name; undefined: the file could not be read. */
-  readonly kernelBonds: ReadonlyMap<string, KernelBond | undefined>
+  /** Kernel bonds by name; undefined: the file could not be read. Absent until the kernel was asked. */
+  readonly kernelBonds?: ReadonlyMap<string, KernelBond | undefined> | undefined
   readonly statistics?: ReadonlyMap<string, Counters> | undefined
   /** By datapath. */
   readonly lookups?: ReadonlyMap<string, Lookups> | undefined
@@ -80,7 +80,6 @@ export const nothingYet: Observed = {
   vswitchd: 'unasked',
   ovn: 'unasked',
   flows: new Map(),
-  kernelBonds: new Map(),
   expected: {},
   eventQueue: { size: 0, dropped: 0 },
   leftovers: []

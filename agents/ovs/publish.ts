@@ -25,7 +25,10 @@ function exact({ metrics, ...status }: Status): Status {
   const digits = Object.entries(metrics).map(([name, count]) => [name, rawJSON(String(count))])
   return { ...status, metrics: Object.fromEntries(digits) }
 }
-const printOf = ({ observedAt: _observed, metrics: _metrics, ...rest }: Status): string => JSON.stringify(rest)
+/** What is worth a write at once: counters and counts of flows change all the time and go with the heartbeat (OV-52). */
+function printOf({ observedAt: _observed, metrics: _metrics, flowStats: _flowStats, bridges, ...rest }: Status): string {
+  return JSON.stringify({ ...rest, bridges: bridges?.map(({ flows: _flows, ...bridge }) => bridge) })
+}
 
 export class Publisher {
   readonly #options: PublisherOptions

@@ -4,9 +4,9 @@ import type { Condition } from '../../shared/kube/conditions.ts'
 import { switchKnown } from './conditions.ts'
 import type { Health } from './findings.ts'
 import { nbCfgOf } from './flows.ts'
-import { speedText } from './interfaces.ts'
+import type { Physical } from './interfaces.ts'
 import { type Severity, severityOf } from './issue-types.ts'
-import type { Entry, Ledger } from './ledger.ts'
+import { type Entry, type Ledger, flapFinding } from './ledger.ts'
 import type { Counters, Observed } from './observed.ts'
 
 export type Status = NonNullable<OVSNode['status']>
@@ -40,7 +40,7 @@ export function statusOf(observed: Observed, health: Health | undefined, ledger:
 function switchStatus(observed: Observed, health: Health): Partial<Status> {
   const { model } = health
   const { statistics } = observed
-  const metrics = statistics && totals(health, statistics)
+  const metrics = statistics && switchKnown(observed) ? totals(health, statistics) : undefined // a frozen vswitchd counts nothing
   return {
     ...(model.ovsVersion !== undefined && { ovsVersion: model.ovsVersion }),
     ...(model.schemaVersion !== undefined && { ovsdbSchemaVersion: model.schemaVersion }),
@@ -75,19 +75,23 @@ function bridges(observed: Observed, health: Health): NonNullable<Status['bridge
 
 function physical(observed: Observed, health: Health): NonNullable<NonNullable<Status['interfaces']>['physical']> {
   const known = switchKnown(observed)
-  return health.physical.map(({ name, status, bond, row }) => {
-    const speed = speedText(row.link_speed)
-    return {
-      name,
-      status: known ? status : 'Unknown',
-      ...(speed !== undefined && { speed }),
-      ...(bond !== undefined && { bond }),
-      ...(row.mtu !== undefined && { mtu: row.mtu }),
-      ...(row.link_resets !== undefined && { linkResets: Number(row.link_resets) }),
-      ...(row.lacp_current !== undefined && known && { lacpCurrent: row.lacp_current }),
-      ...(row.error && { error: row.error })
-    }
-  })
+  return health.physical.map(card => ({
+    name: card.name,
+    status: known ? card.status : 'Unknown',
+    ...(card.bond !== undefined && { bond: card.bond }),
+    ...(known && details(card))
+  }))
+}
+
+/** What only a working ovs-vswitchd knows. */
+function details({ speed, row }: Physical) {
+  return {
+    ...(speed !== undefined && { speed }),
+    ...(row?.mtu !== undefined && { mtu: row.mtu }),
+    ...(row?.link_resets !== undefined && { linkResets: Number(row.link_resets) }),
+    ...(row?.lacp_current !== undefined && { lacpCurrent: row.lacp_current }),
+    ...(row?.error && { error: row.error })
+  }
 }
 
 type BondStatus = NonNullable<NonNullable<Status['interfaces']>['bonds']>[number]
@@ -98,7 +102,7 @@ function bonds(observed: Observed, health: Health): BondStatus[] {
     name,
     status: known ? status : 'Unknown',
     members: members.length,
-    kind,
+    ...(kind !== undefined && { kind }),
     ...(mode !== undefined && { mode: mode as NonNullable<BondStatus['mode']> }),
     ...(known && status !== 'Unknown' && { activeMembers }),
     ...(lacp !== undefined && { lacp }),
@@ -167,8 +171,8 @@ function open({ finding: { type, object, message }, detectedAt }: Entry): Issue[
 
 function flapping({ finding: { object }, flapping: since }: Entry): Issue[] {
   if (since === undefined) return []
-  const message = `${object} changed five times within a minute; no events are sent until it is stable. Check cable and transceiver.`
-  return [{ id: `LinkFlapping/${object}`, type: 'LinkFlapping', object, severity: 'Warning', message, detectedAt: since }]
+  const { type, message } = flapFinding(object)
+  return [{ id: `${type}/${object}`, type, object, severity: severityOf(type), message, detectedAt: since }]
 }
 
 function mostSevere(issues: readonly Issue[]): Issue[] {

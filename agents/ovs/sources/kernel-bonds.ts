@@ -7,11 +7,12 @@ import { type KernelBond, readBonding } from '../wire/bonding.ts'
 /** The kernel's bonds, a file each. One that was there and cannot be read is Unknown, not gone (OV-37). */
 export function kernelBonds(folder: string, everyMs: number, signal: AbortSignal): AsyncGenerator<Fact> {
   let known = ''
+  let names: readonly string[] = []
   return poll(
     () => everyMs,
     signal,
     async () => {
-      const names = await readdir(folder).catch(() => [] as string[]) // no bonding in this kernel
+      names = await readdir(folder).catch((error: unknown) => (isAbsent(error) ? [] : names))
       const texts = await Promise.all(
         names.map(async name => [name, await readFile(join(folder, name), 'utf8').catch(() => '')] as const)
       )
@@ -22,3 +23,6 @@ export function kernelBonds(folder: string, everyMs: number, signal: AbortSignal
     }
   )
 }
+
+/** No bonding in this kernel. Anything else says nothing of the bonds that were there: their files will not be read either. */
+const isAbsent = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT'

@@ -7,7 +7,6 @@ const schemaRetryMs = 30_000
 
 /** The switch's own database. A loss says only that nothing is known; what is gone is told by the next snapshot (OV-16). */
 export async function* followSwitch(db: Client, signal: AbortSignal): AsyncGenerator<Fact> {
-  yield {} // so that a database which never answers is noticed too
   while (!signal.aborted) {
     const monitor = db.monitor(switchTables)
     const close = () => monitor.close()

@@ -3,7 +3,7 @@
 export type KernelMember = {
   readonly name: string
   readonly up: boolean
-  readonly speed?: string
+  readonly mbps?: number
   readonly aggregator?: string
   readonly partnerMac?: string
 }
@@ -41,13 +41,13 @@ export function readBonding(text: string): KernelBond | undefined {
 }
 
 function readMember(block: string): KernelMember {
-  const speed = field(block, 'Speed')
+  const mbps = /^(\d+) Mbps$/.exec(field(block, 'Speed') ?? '')?.[1]
   const aggregator = field(block, 'Aggregator ID')
   const partner = /details partner lacp pdu:[^]*?system mac address: *(\S+)/.exec(block)?.[1]
   return {
     name: field(block, 'Slave Interface') ?? '',
     up: field(block, 'MII Status') === 'up',
-    ...(speed !== undefined && { speed }),
+    ...(mbps !== undefined && { mbps: Number(mbps) }),
     ...(aggregator !== undefined && { aggregator }),
     ...(partner !== undefined && { partnerMac: partner })
   }

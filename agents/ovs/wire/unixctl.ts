@@ -66,10 +66,9 @@ const hasCode = (error: unknown, ...codes: string[]) =>
   error instanceof Error && 'code' in error && codes.includes(String(error.code))
 
 /** The pid is read each time, since a restart changes it (OV-19). */
-async function socketOf(folder: string, daemon: Daemon): Promise<string> {
+export async function pidOf(folder: string, daemon: Daemon): Promise<number> {
   try {
-    const pid = Number(await readFile(join(folder, `${daemon}.pid`), 'utf8'))
-    return join(folder, `${daemon}.${pid}.ctl`)
+    return Number(await readFile(join(folder, `${daemon}.pid`), 'utf8'))
   } catch (cause) {
     const known = await readFile(folder).catch(error => hasCode(error, 'EISDIR')) // what is there is a folder, then
     throw known === true
@@ -85,7 +84,8 @@ export async function ask<D extends Daemon>(
   args: readonly string[] = []
 ): Promise<string> {
   const timeouts: Readonly<Record<string, number>> = commands[daemon]
-  return exchange(await socketOf(folder, daemon), command, args, timeouts[command] ?? brief)
+  const pid = await pidOf(folder, daemon)
+  return exchange(join(folder, `${daemon}.${pid}.ctl`), command, args, timeouts[command] ?? brief)
 }
 
 function exchange(path: string, method: string, params: readonly string[], timeoutMs: number): Promise<string> {
@@ -100,7 +100,11 @@ function exchange(path: string, method: string, params: readonly string[], timeo
     const fail = (code: UnixctlErrorCode, message: string, cause?: unknown) =>
       settle(() => reject(new UnixctlError(code, message, cause)))
     const timer = setTimeout(() => fail('timeout', `no answer to ${method} within ${timeoutMs} ms`), timeoutMs)
-    socket.on('error', cause => fail('not-running', `nobody answers at ${path}`, cause))
+    socket.on('error', cause =>
+      hasCode(cause, 'EAGAIN') // a frozen daemon takes no more callers once its queue is full of those that gave up
+        ? fail('timeout', `${path} takes no more callers`, cause)
+        : fail('not-running', `nobody answers at ${path}`, cause)
+    )
     socket.on('close', () => fail('not-running', `${path} was closed before the answer`))
     socket.on('data', chunk => {
       try {

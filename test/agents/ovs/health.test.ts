@@ -18,6 +18,7 @@ import { type GivenBridge, type GivenInterface, type GivenPort, observed, tables
 
 const settings = { expectedBridges: ['br-int'] }
 const mac = '02:00:00:00:00:01'
+const about = { conditions: [], observedAt: undefined, heartbeatSeconds: 30, agentVersion: 'x' }
 const bond = (members: GivenInterface[], port: Partial<GivenPort> = {}): GivenBridge => ({
   name: 'br-ex',
   ports: [{ name: 'bond0', bond_mode: 'balance-tcp', lacp: 'active', bond_active_slave: mac, interfaces: members, ...port }]
@@ -151,6 +152,34 @@ t.test('OV-37 kernel bonds, from recorded files', async t => {
   t.equal(readBonding('anything else'), undefined)
 })
 
+t.test('OV-8, OV-37 members of a kernel bond are network cards, with the speed that the kernel tells', async t => {
+  const text = await readFile(join(import.meta.dirname, 'bonding', 'active-backup'), 'utf8')
+  const kernelBonds = new Map([['bond0', readBonding(text)]])
+  const card = { name: 'bond0', status: { driver_name: 'bonding' } }
+  const seen = observed({ tables: tables([{ name: 'br-ex', ports: [{ name: 'bond0', interfaces: [card] }] }]), kernelBonds })
+  const status = statusOf(seen, healthOf(seen, { expectedBridges: [] }), new Map(), about)
+  t.same(status.interfaces?.physical?.slice(1), [
+    { name: 'eth0', status: 'Up', bond: 'bond0', speed: '10Gbps' },
+    { name: 'eth1', status: 'Down', bond: 'bond0' }
+  ])
+})
+
+t.test('what people expect of a bond: one that shrank is degraded, one that is nowhere is down', async t => {
+  const expected = { bonds: [{ name: 'bond0', members: 2 }] }
+  const of = (ports: GivenPort[], kernel: Observed['kernelBonds'] = new Map()) =>
+    bondsOf(modelOf(tables([{ name: 'br-ex', ports }])), kernel, expected)[0]
+  t.match(of([{ name: 'bond0', interfaces: [{ name: 'a' }] }]), { kind: 'ovs', status: 'Degraded', activeMembers: 1 })
+  t.match(of([]), { kind: undefined, status: 'Down', expectedMembers: 2, members: [] })
+  t.equal(bondsOf(modelOf(tables([{ name: 'br-ex' }])), undefined, expected)[0], undefined, 'not before the kernel was asked')
+  const kernel = [{ name: 'bond0', interfaces: [{ name: 'bond0', status: { driver_name: 'bonding' } }] }]
+  t.equal(of(kernel), undefined, 'a bond of the kernel whose file is not there yet is not taken for one of the switch')
+  t.match(of(kernel, new Map([['bond0', undefined]])), { kind: 'kernel', status: 'Unknown' })
+  const seen = observed({ tables: tables([{ name: 'br-int' }]), kernelBonds: new Map(), expected })
+  t.match(findingsOf(seen, healthOf(seen, settings)), [
+    { type: 'BondDown', object: 'bond0', reason: 'Missing', message: /is expected and does not exist/ }
+  ])
+})
+
 const bridges: Array<[name: string, given: GivenBridge, status: string, reason?: RegExp]> = [
   ['as it should be', { name: 'br-int' }, 'Active'],
   ['not secure', { name: 'br-int', fail_mode: 'standalone' }, 'Degraded', /fail mode is standalone, expected secure/],
@@ -188,7 +217,7 @@ t.test('OV-38 which bridges are expected', async t => {
 
 t.test('OV-8 what is a network card', async t => {
   const names = (ports: GivenPort[], pattern?: RegExp) =>
-    physicalInterfaces(modelOf(tables([{ name: 'br-int', ports }])), pattern).map(({ name }) => name)
+    physicalInterfaces(modelOf(tables([{ name: 'br-int', ports }])), [], pattern).map(({ name }) => name)
   const driver = (driver_name: string) => ({ status: { driver_name } })
   t.same(
     names([
@@ -304,7 +333,8 @@ t.test('OV-47 flows: wiped after two polls, and not by a slow decline', async t 
   t.same(faults([1000, 99, 99, 99, 99]), ['Wiped'])
   t.same(faults([1000, 500, 200, 90, 40]), [])
   t.same(faults([1000, 0, 0, 1000]), [])
-  t.same(flowFaults(model, observed({ ovn: 'not-connected' })), [{ kind: 'Frozen' }])
+  for (const ovn of ['not-connected', 'not-running'] as const)
+    t.same(flowFaults(model, observed({ ovn })), [{ kind: 'Frozen', because: ovn }])
   const lagging = modelOf(tables([{ name: 'br-int', ids: { 'ovn-nb-cfg': '4' } }], { 'ovn-remote': 'tcp:x' }))
   t.same(flowFaults(lagging, observed({ ovn: 'connected', southbound: { nbCfg: 7n, bindings: new Map() } })), [
     { kind: 'Lagging', behind: 3n }
@@ -381,21 +411,15 @@ t.test('OV-3, OV-4 the status: nothing invented, counters exact', async t => {
       ['tap', new Map([['rx_bytes', 5n]])]
     ])
   })
-  const status = statusOf(seen, healthOf(seen, { expectedBridges: [] }), new Map(), {
-    conditions: [],
-    observedAt: undefined,
-    heartbeatSeconds: 30,
-    agentVersion: 'x'
-  })
+  const status = statusOf(seen, healthOf(seen, { expectedBridges: [] }), new Map(), about)
   t.equal(status.metrics?.bytesReceived, big)
   t.equal(status.flowStats, undefined)
   t.equal(status.bridges?.[0]?.flows, undefined)
   t.equal(status.observedAt, undefined)
-  const lost = statusOf(observed({ ovsdb: 'lost' }), undefined, new Map(), {
-    conditions: [],
-    observedAt: undefined,
-    heartbeatSeconds: 30,
-    agentVersion: 'x'
-  })
+  const lost = statusOf(observed({ ovsdb: 'lost' }), undefined, new Map(), about)
   t.equal(lost.bridges, undefined)
+  const frozen = { ...seen, vswitchd: 'not-responding' as const }
+  const old = statusOf(frozen, healthOf(frozen, { expectedBridges: [] }), new Map(), about)
+  t.equal(old.metrics, undefined, 'a frozen vswitchd counts nothing: its last counters are old')
+  t.same(old.interfaces?.physical?.[0], { name: 'a', status: 'Unknown', bond: 'bond0' }, 'nor is its last word on a link kept')
 })

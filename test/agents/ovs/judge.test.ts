@@ -10,9 +10,12 @@ import { findingsOf, healthOf } from '../../../agents/ovs/findings.ts'
 import { Inbox, poll } from '../../../agents/ovs/inbox.ts'
 import { defaultTimings } from '../../../agents/ovs/issue-types.ts'
 import { Judge } from '../../../agents/ovs/judge.ts'
-import { nothingYet } from '../../../agents/ovs/observed.ts'
+import { flowFaults } from '../../../agents/ovs/flows.ts'
+import { modelOf } from '../../../agents/ovs/model.ts'
+import { type Fact, nothingYet } from '../../../agents/ovs/observed.ts'
 import { Publisher } from '../../../agents/ovs/publish.ts'
 import { eventQueue } from '../../../agents/ovs/queue.ts'
+import { flowCounts } from '../../../agents/ovs/sources/flow-counts.ts'
 import { statisticsColumns, switchTables } from '../../../agents/ovs/tables.ts'
 import { toEvent } from '../../../agents/ovs/to-event.ts'
 import { readLookups } from '../../../agents/ovs/wire/lookups.ts'
@@ -21,6 +24,7 @@ import type { Status } from '../../../agents/ovs/to-status.ts'
 import type { Kube } from '../../../shared/kube/index.ts'
 import { createLog } from '../../../shared/runtime/log.ts'
 import { spool } from '../../../shared/runtime/spool.ts'
+import { watch } from '../../../agents/ovs/watch.ts'
 import { eventually } from '../../servers/eventually.ts'
 import { tables } from './tables.ts'
 
@@ -71,6 +75,26 @@ t.test('OV-54 observedAt follows the answers of the database, or the news that i
   one.take({ ovsdb: 'lost', tables: undefined, heartbeat: { at: 3, answered: false } }, at(90))
   t.equal(one.observedAt, at(90).toISOString(), 'lost is what there is to say')
 })
+
+t.test(
+  'OV-29 a stored status that comes late: what ended meanwhile is taken back, what this life told stays its own',
+  async t => {
+    const one = judge()
+    const down = { name: 'b', link_state: 'down' }
+    const ports = [{ name: 'bond0', bond_active_slave: '02:00:00:00:00:01', interfaces: [{ name: 'a' }, down] }]
+    one.take(
+      { ovsdb: 'connected', vswitchd: 'responding', tables: tables([{ name: 'br-int' }, { name: 'br-ex', ports }]) },
+      at(0)
+    )
+    const stored = (object: string) => ({ type: 'BondMemberDown', object, message: '', detectedAt: '2025-12-31T00:00:00.000Z' })
+    one.recall({ issues: [stored('bond0/a'), stored('bond0/b')] }, at(12).getTime())
+    one.take({}, at(12))
+    const { events, status } = one.take({}, at(14))
+    t.match(events, [{ subject: 'bond0/a', data: { after: 'Usable', detectedAt: '2025-12-31T00:00:00.000Z' } }])
+    t.equal(events.length, 1)
+    t.match(status.issues, [{ object: 'bond0/b', detectedAt: at(0).toISOString() }])
+  }
+)
 
 t.test(
   'OV-32, OV-36, OV-49 a message names the object, what was seen and the next step; the evidence tells slow timers',
@@ -182,6 +206,102 @@ t.test('OV-2, OV-52 written when something changed or at the heartbeat; a burst 
   t.equal(written.at(-1), 12, 'the newest is written')
   stop.abort()
   await running
+})
+
+t.test('OV-52 counts of flows and packets, which always change, wait for the heartbeat', async t => {
+  const stop = new AbortController()
+  const written: Status[] = []
+  const kube = {
+    find: async () => undefined,
+    apply: async () => ({}),
+    applyStatus: async (_kind: unknown, { status }: { status: Status }) => void written.push(status)
+  } as unknown as Kube
+  const publisher = new Publisher({ kube, node: 'n1', namespace: 'x', log, signal: stop.signal, onWritten: () => {} })
+  const running = publisher.run()
+  const status = (flows: number, issueCount = 0): Status => ({
+    issueCount,
+    bridges: [{ name: 'br-int', status: 'Active', flows }],
+    flowStats: { totalFlows: flows, flowsPerTable: [{ bridge: 'br-int', table: 0, flows }] }
+  })
+  publisher.offer(status(1), false)
+  await eventually('the first write', async () => written.length === 1)
+  publisher.offer(status(2), false)
+  publisher.offer(status(3, 1), false) // with what is worth a write
+  await eventually('the second write', async () => written.length === 2)
+  publisher.offer(status(4, 1), false)
+  publisher.offer(status(5, 1), true)
+  await eventually('the heartbeat', async () => written.length === 3)
+  t.same(
+    written.map(({ flowStats }) => flowStats?.totalFlows),
+    [1, 3, 5]
+  )
+  stop.abort()
+  await running
+})
+
+/** Polls of one bridge; each turn gives the flows by table and the pid of ovs-vswitchd. */
+async function countFlows(turns: Array<{ tables: number[]; pid: number }>) {
+  let at = -1
+  const asked: string[] = []
+  const turn = () => turns[Math.max(0, at)] as (typeof turns)[number]
+  const sum = () => turn().tables.reduce((total, flows) => total + flows, 0)
+  const daemons = {
+    ask: async () => '',
+    pid: async () => turn().pid,
+    statistics: async (_bridge: string, questions: readonly unknown[]) => {
+      asked.push(questions.length === 1 ? 'total' : 'tables')
+      const perTable = turn().tables.map((flows, table) => ({ table, flows }))
+      return [{ flows: sum(), packets: 0n, bytes: 0n }, perTable].slice(0, questions.length) as never
+    }
+  }
+  const current = () => ({ ...nothingYet, tables: tables([{ name: 'br-int' }]) })
+  const stop = new AbortController()
+  const polls = flowCounts({ daemons, everyMs: 0, heartbeatMs: 60_000, current, now: () => at * 5000 }, stop.signal)
+  const facts: Array<Fact | undefined> = []
+  for (at = 0; at < turns.length; at++) facts.push((await polls.next()).value as Fact | undefined)
+  stop.abort()
+  await polls.return(undefined)
+  return { facts, asked }
+}
+
+t.test('OV-22, OV-24 the total every five seconds; the tables too when they no longer add up to it', async t => {
+  const steady = { tables: [3, 4], pid: 1 }
+  const { facts, asked } = await countFlows([steady, steady, { tables: [3, 9], pid: 1 }, { tables: [3, 9], pid: 1 }])
+  t.same(asked, ['tables', 'total', 'total', 'tables', 'total'])
+  for (const fact of facts) {
+    const { total, perTable = [] } = fact?.flows?.get('br-int') ?? {}
+    t.equal(
+      perTable.reduce((all, { flows }) => all + flows, 0),
+      total
+    )
+  }
+})
+
+t.test('a vswitchd that was restarted between two polls has no flows for a moment: not taken for wiped', async t => {
+  const wiped = async (pid: number) => {
+    const { facts } = await countFlows([
+      { tables: [100], pid: 1 },
+      { tables: [0], pid },
+      { tables: [0], pid }
+    ])
+    const model = modelOf(tables([{ name: 'br-int' }], { 'ovn-remote': 'tcp:x' }))
+    return flowFaults(model, { ...nothingYet, ovn: 'connected', flowTrend: facts.at(-1)?.flowTrend }).map(({ kind }) => kind)
+  }
+  t.same(await wiped(1), ['Wiped'])
+  t.same(await wiped(2), [])
+})
+
+t.test('a source that has nothing to say is no reason to judge again', async t => {
+  const stop = new AbortController()
+  const source = async function* (facts: Fact[]): AsyncGenerator<Fact> {
+    yield* facts
+  }
+  const judged: Fact[] = []
+  for await (const fact of watch([source([{}]), source([{ ovn: 'connected' }, {}])], new Inbox(5), stop.signal)) {
+    judged.push(fact)
+    stop.abort()
+  }
+  t.same(judged, [{ ovn: 'connected' }])
 })
 
 t.test('OV-6, OV-7, OV-15 only what is needed is followed, and neither counters nor controllers', async t => {

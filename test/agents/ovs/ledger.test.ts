@@ -155,6 +155,16 @@ t.test('OV-27 five changes within a minute: flapped, then silence; the last word
   ])
 })
 
+t.test('OV-27, OV-49 people are told once that it flaps, not each time that it falls', async t => {
+  let ledger: Ledger = new Map()
+  const fresh = Array.from({ length: 9 }, (_, turn) => {
+    const next = step(ledger, turn % 2 === 0 ? [member] : [], () => false, defaultTimings, start + turn * 3000)
+    ledger = next.ledger
+    return next.fresh.map(({ type }) => type)
+  })
+  t.same(fresh.flat(), ['BondMemberDown', 'LinkFlapping'])
+})
+
 t.test('OV-29, OV-30 a restart: what the stored status lists is not told again, and its end has the same detectedAt', async t => {
   const stored = restore(
     [{ type: 'BondMemberDown', object: 'bond0/m0', message: 'down', detectedAt: '2025-12-31T00:00:00.000Z' }],

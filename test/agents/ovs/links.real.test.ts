@@ -1,4 +1,4 @@
-// OV-74: links, bonds and daemons of a real Open vSwitch with LACP against a third switch; a real API server.
+// OV-73, OV-74: links, bonds and daemons of a real Open vSwitch with LACP against a third switch; a real API server.
 import t from 'tap'
 import { eventually } from '../../servers/eventually.ts'
 import { Event } from '../../../shared/kube/index.ts'
@@ -218,6 +218,40 @@ t.test('OV-16 ovsdb-server killed: lost, then back with a snapshot, and no port 
     sink.heard.slice(before).map(({ type }) => type.split('.')[3]),
     ['ovsdb', 'ovsdb']
   )
+})
+
+t.test('OV-12, OV-28 ovsdb-server frozen: its silence is told as its loss, and nothing else', async t => {
+  const before = sink.heard.length
+  lab.run('kill -STOP $(cat $DIR/n1/ovsdb-server.pid)')
+  await sink.next('ovsdb.lost', 'ovsdb-server')
+  const status = await when('a lost database', status => condition(status, 'Ready') === 'False/ConnectionLost')
+  t.equal(status.metrics, undefined, 'OV-3 no counter that was not obtained')
+  lab.run('kill -CONT $(cat $DIR/n1/ovsdb-server.pid)')
+  await sink.next('ovsdb.restored', 'ovsdb-server')
+  await healthy()
+  t.same(
+    sink.heard.slice(before).map(({ type }) => type.split('.')[3]),
+    ['ovsdb', 'ovsdb']
+  )
+})
+
+t.test('both daemons die at once and come back: each is told, no link is, and what changed meanwhile is found', async t => {
+  const before = sink.heard.length
+  lab.run('kill -KILL $(cat $DIR/n1/ovs-vswitchd.pid) $(cat $DIR/n1/ovsdb-server.pid)')
+  await sink.next('vswitchd.lost', 'ovs-vswitchd')
+  await sink.next('ovsdb.lost', 'ovsdb-server')
+  lab.run('ip -n tor link set t11 down; node.sh n1 n1')
+  await sink.next('ovsdb.restored', 'ovsdb-server')
+  await sink.next('vswitchd.restored', 'ovs-vswitchd')
+  await when('a degraded bond', status => condition(status, 'Ready') === 'False/BondDegraded')
+  lab.run('ip -n tor link set t11 up')
+  await healthy()
+  const links = sink.heard.slice(before).filter(({ type }) => type.includes('.bond-member.lost.'))
+  t.ok(
+    links.some(({ subject }) => subject === 'bond0/m1'),
+    'OV-28 the difference is told after the return'
+  )
+  sink.asked()
 })
 
 t.test('a bridge that is removed is missed after three seconds, and found again at once', async t => {

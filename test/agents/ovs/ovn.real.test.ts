@@ -1,4 +1,4 @@
-// OV-74: ovn-controller, flows and ports of a real OVN: a central, two chassis, one agent with southbound access. A real API server.
+// OV-73, OV-74: ovn-controller, flows and ports of a real OVN: a central, two chassis, one agent with southbound access. A real API server.
 import t from 'tap'
 import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import { OVSNode } from '../../../shared/schema/ovs-node.ts'
@@ -157,9 +157,27 @@ t.test('ovn-controller is killed', async t => {
   t.match((await sink.next('ovn-controller.disconnected', 'ovn-controller')).data, { reason: 'NotRunning' })
   const status = await when('no controller', status => condition(status, 'Ready') === 'False/NotRunning')
   t.equal(status.ovnController?.connected, false)
+  t.match((await sink.next('flows.outdated', 'br-int')).data, { after: 'Frozen' })
   lab.run('ovn-host.sh n1 10.97.0.1 n1')
   await sink.next('ovn-controller.reconnected', 'ovn-controller')
   await healthy()
+  sink.asked()
+})
+
+t.test('ovs-vswitchd restarted: it has no flows until the controller is back, which is not taken for wiped', async t => {
+  await healthy()
+  const before = sink.heard.length
+  lab.run('kill -KILL $(cat $DIR/n1/ovs-vswitchd.pid); node.sh n1 n1')
+  await when('no flows, or all of them again', ({ bridges = [] }) =>
+    bridges.some(({ name, flows }) => name === 'br-int' && flows)
+  )
+  await healthy()
+  const told = sink.heard.slice(before).map(({ type }) => type.split('.')[3])
+  t.same(
+    told.filter(noun => noun !== 'vswitchd'),
+    []
+  )
+  sink.asked()
 })
 
 t.test('OV-46 ovn-controller leaves cleanly: told alike', async t => {
@@ -168,6 +186,7 @@ t.test('OV-46 ovn-controller leaves cleanly: told alike', async t => {
   lab.run('ovn-host.sh n1 10.97.0.1 n1')
   await sink.next('ovn-controller.reconnected', 'ovn-controller')
   await healthy()
+  sink.asked()
 })
 
 t.test('OV-45 flows are deleted: wiped, Critical, until ovn-controller is started anew', async t => {
@@ -190,6 +209,7 @@ t.test('a controller that is frozen cannot say that it is connected', async t =>
   lab.run('kill -CONT $(cat $DIR/n1/ovn-controller.pid)')
   await sink.next('ovn-controller.reconnected', 'ovn-controller')
   await healthy()
+  sink.asked()
 })
 
 interface Fault {

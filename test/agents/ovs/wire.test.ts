@@ -1,4 +1,5 @@
 // The wire protocols without a daemon: cut at every byte, noise, peers that misbehave (OV-10).
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { type Socket, createServer } from 'node:net'
@@ -54,6 +55,26 @@ t.test('OV-19 who is not there: no pid, nobody behind the socket, no folder', as
   await t.rejects(ask(dir, 'ovs-vswitchd', 'version'), { code: 'not-running' })
   await t.rejects(ask(dir, 'ovn-controller', 'connection-status'), { code: 'not-running' })
   await t.rejects(ask(join(dir, 'none'), 'ovn-controller', 'connection-status'), { code: 'no-folder' })
+})
+
+t.test('OV-18 a daemon that is frozen for long takes no more callers, and still counts as one that runs', async t => {
+  const dir = await folder(t)
+  const path = join(dir, 'ovs-vswitchd.42.ctl')
+  const listen = `require('node:net').createServer().listen({ path: ${JSON.stringify(path)}, backlog: 1 }, () => console.log('up'))`
+  const frozen = spawn(process.execPath, ['-e', listen], { stdio: ['ignore', 'pipe', 'inherit'] })
+  t.teardown(() => frozen.kill('SIGKILL'))
+  await once(frozen.stdout, 'data')
+  frozen.kill('SIGSTOP')
+  const codes = await Promise.all(
+    Array.from({ length: 6 }, () =>
+      ask(dir, 'ovs-vswitchd', 'version').catch((error: { code: string; cause?: unknown }) => error)
+    )
+  )
+  t.ok(codes.every(error => typeof error === 'object' && error.code === 'timeout'))
+  t.ok(
+    codes.some(error => typeof error === 'object' && (error.cause as { code?: string })?.code === 'EAGAIN'),
+    'some were turned away at the door'
+  )
 })
 
 t.test('OV-20 nothing that changes anything can be asked', async t => {
