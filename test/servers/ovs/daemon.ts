@@ -13,7 +13,8 @@ export interface Teardown {
 }
 
 const run = promisify(execFile)
-export const env: NodeJS.ProcessEnv = { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin:/usr/bin` }
+const { PATH, OVS_HOME } = process.env // another release than the installed one: ../ovs-newer.ts
+export const env: NodeJS.ProcessEnv = { ...process.env, PATH: `${OVS_HOME ? `${OVS_HOME}/bin:` : ''}${PATH}:/usr/sbin:/usr/bin` }
 
 /** What the command prints. */
 export const output = async (command: string, args: readonly string[]): Promise<string> =>
