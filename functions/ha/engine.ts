@@ -17,6 +17,7 @@ import type { Heard } from './heard.ts'
 import { manager } from './scheduling.ts'
 import type { Ha, Incident, Seen } from './seen.ts'
 import { newsTeller } from './tell.ts'
+import { turns } from './turns.ts'
 
 export interface EngineDeps extends Omit<Eyes, 'fleet'>, Omit<Hands, 'kube' | 'cloud' | 'listings'>, Pick<Platform, 'emit'> {
   kube: Kube
@@ -36,6 +37,10 @@ export interface Engine {
 
 /** Of all hosts together: a broker that retries is a better queue than this process's memory (HA-17). */
 const mostWaiting = 10_000
+/** More would only hold more memory: there is one thread. */
+const recordedAtOnce = 4
+/** These wait for Nova, so there are more of them. */
+const lookedAtAtOnce = 16
 const races = 8
 const longestMs = 330_000
 const failedMs = 5000
@@ -46,6 +51,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const inbox = new Map<string, Heard[]>()
   let waiting = 0
   const teller = newsTeller(deps)
+  const [toRecord, toAct] = [turns(recordedAtOnce), turns(lookedAtAtOnce)]
   const eyes: Eyes = { ...deps, fleet: fleetReader(kube, () => clock().getTime()) }
   const nowMs = (): number => clock().getTime()
 
@@ -59,11 +65,12 @@ export function createEngine(deps: EngineDeps): Engine {
 
   /** HA-17: what is heard is written down without waiting for Nova, and so behind nobody who does. */
   async function record(host: string): Promise<undefined> {
-    const next = await settled(host, await look(host, take(host), nowMs(), eyes, { nova: false }))
+    const heard = take(host)
+    const next = await toRecord(async () => settled(host, await look(host, heard, nowMs(), eyes, { nova: false })))
     if (next !== undefined) acting.soon(host, next)
   }
 
-  const run = async (host: string): Promise<number | undefined> => settled(host, await look(host, [], nowMs(), eyes))
+  const run = (host: string): Promise<number | undefined> => toAct(async () => settled(host, await look(host, [], nowMs(), eyes)))
 
   async function settled(host: string, given: Seen | undefined): Promise<number | undefined> {
     let seen = given

@@ -70,7 +70,7 @@ export default defineFunction({
     const { clock, log, emit, metrics, onClose } = platform
     const policy = await policyFile(path, log)
     const deps = await openHostDeps(manager, host, platform)
-    const measure = haMetrics(metrics)
+    const measure = haMetrics(metrics, clock)
     const engine = createEngine({ ...deps, ovsNamespace, policy, measure, emit })
     onClose(() => engine.close())
     return { engine, measure, policy, kube: deps.kube, clock, explainTo }

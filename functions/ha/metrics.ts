@@ -10,8 +10,11 @@ export interface Measure {
   decided(host: string, step: Step): void
 }
 
+/** Every host is looked at within ten minutes, by one process or another; who does not look any more does not know any more. */
+const oldMs = 900_000
+
 /** HA-49. Kinds, rules and states are closed sets; hosts are a bounded one, and their series go when they are well. */
-export function haMetrics(registry: Registry): Measure {
+export function haMetrics(registry: Registry, clock: () => Date): Measure {
   const registers = [registry]
   const counter = (name: string, help: string, labelNames: string[]) =>
     once(registry, name, () => new Counter({ name, help, labelNames, registers }))
@@ -43,13 +46,24 @@ export function haMetrics(registry: Registry): Measure {
         registers
       })
   )
-  const shown = new Map<string, Set<string>>()
+  const shown = new Map<string, { atMs: number; series: ReadonlySet<string> }>()
+
+  function show(host: string, series: ReadonlySet<string>, atMs: number): void {
+    for (const gone of [...(shown.get(host)?.series ?? [])].filter(one => !series.has(one))) {
+      const [what, label = ''] = gone.split(' ')
+      if (what === 'state') open.remove(host, label)
+      else signals.remove(host, label)
+    }
+    if (series.size === 0) shown.delete(host)
+    else shown.set(host, { atMs, series })
+  }
 
   return {
     heard: type => events.labels(type).inc(),
     waiting: count => waiting.set(count),
     decided(host, { ha, decisions: made, calls }) {
-      looked.setToCurrentTime()
+      const nowMs = clock().getTime()
+      looked.set(nowMs / 1000)
       for (const { kind = '', state = '', startedAt, finishedAt } of made) {
         decisions.labels(kind, state).inc()
         if (state === 'Recovered' && startedAt && finishedAt)
@@ -60,20 +74,11 @@ export function haMetrics(registry: Registry): Measure {
       const levels = { alert: 1, disable: 2, drain: 3 }
       const kinds = new Map<string, number>()
       for (const { kind, effect = 'alert' } of ha.signals ?? []) kinds.set(kind, Math.max(kinds.get(kind) ?? 0, levels[effect]))
-      const before = shown.get(host) ?? new Set<string>()
-      const after = new Set([
-        ...[...states.keys()].map(state => `state ${state}`),
-        ...[...kinds.keys()].map(kind => `kind ${kind}`)
-      ])
+      const after = [...[...states.keys()].map(state => `state ${state}`), ...[...kinds.keys()].map(kind => `kind ${kind}`)]
       for (const [state, all] of states) open.labels(host, state).set(all.length)
       for (const [kind, level] of kinds) signals.labels(host, kind).set(level)
-      for (const gone of [...before].filter(one => !after.has(one))) {
-        const [what, label = ''] = gone.split(' ')
-        if (what === 'state') open.remove(host, label)
-        else signals.remove(host, label)
-      }
-      if (after.size === 0) shown.delete(host)
-      else shown.set(host, after)
+      show(host, new Set(after), nowMs)
+      for (const [other, { atMs }] of shown) if (nowMs - atMs > oldMs) show(other, new Set(), nowMs)
     }
   }
 }

@@ -81,7 +81,7 @@ export async function lab(t: Test, hosts: readonly string[], each: number): Prom
         clock: now,
         log: createLog({ name: 'ha', level: process.env['TEST_LOG'] ? 'debug' : 'silent' }),
         emit: async event => void told.push(event),
-        measure: haMetrics(new Registry())
+        measure: haMetrics(new Registry(), now)
       })
       t.teardown(async () => {
         await engine.close()

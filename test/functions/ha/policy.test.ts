@@ -54,8 +54,8 @@ t.test('the file of the policy: refused when it is wrong at the start, kept when
 
 t.test('HA-49: decisions, actions, signals, servers by state, and how long a recovery took', async t => {
   const registry = new Registry()
-  const measure = haMetrics(registry)
   const it = world().domain('off').tell(domainCrashed, life('stopped/failed')).pass(3)
+  const measure = haMetrics(registry, () => new Date(it.nowMs))
   it.domain('running', it.nowMs).nova({}, action('reboot', it.nowMs)).pass(70)
   it.ovsNode = ovs(['BondDown', 'bond0'])
   run(it, 2)
@@ -76,4 +76,11 @@ t.test('HA-49: decisions, actions, signals, servers by state, and how long a rec
   it.ovsNode = ovs()
   measure.decided('host-1', run(it, 3).steps.at(-1)!)
   t.notMatch(await registry.metrics(), /drover_ha_signals\{/, 'the series of what is well go')
+  const broken = world()
+  broken.ovsNode = ovs(['BondDown', 'bond0'])
+  measure.decided('host-2', broken.look())
+  t.match(await registry.metrics(), /drover_ha_signals\{host="host-2",kind="BondLost"\} 2/)
+  it.nowMs += 901_000
+  measure.decided('host-1', it.steps.at(-1)!)
+  t.notMatch(await registry.metrics(), /host-2/, 'another process looks at that host now')
 })
