@@ -1,5 +1,6 @@
 // The fault check (HA-9…12): from domain, server, its actions and the times, whether a stop was a fault or somebody's wish. Pure.
 import type { InstanceAction } from 'openstack-sdk-lite'
+import { isReboot } from './heard.ts'
 import type { Policy } from './policy.ts'
 import { lastPower, requestBehind, requestTasks } from './requests.ts'
 import type { Domain, Evidence, Incident } from './seen.ts'
@@ -44,7 +45,7 @@ const waitedMs = ({ incident, nowMs }: Facts): number => nowMs - Date.parse(inci
 /** It runs, and not only because the agent has not said yet that it stopped. A reboot leaves a domain running. */
 function runs({ domain, incident }: Facts): boolean {
   if (!domain || !running.has(domain.state ?? '')) return false
-  if (['rebooted', 'memory', 'crashloaded', 'disk', 'apiError'].includes(incident.kind)) return true
+  if (isReboot(incident) || ['memory', 'crashloaded', 'disk', 'apiError'].includes(incident.kind)) return true
   return Date.parse(domain.since ?? '') >= Math.floor(Date.parse(incident.eventAt ?? '') / 1000) * 1000
 }
 

@@ -41,6 +41,8 @@ const mostWaiting = 10_000
 const recordedAtOnce = 4
 /** These wait for Nova, so there are more of them. */
 const lookedAtAtOnce = 16
+/** A page is held in memory whole. */
+const pageSize = 40
 const races = 8
 const longestMs = 330_000
 const failedMs = 5000
@@ -148,7 +150,7 @@ export function createEngine(deps: EngineDeps): Engine {
       const due: string[] = []
       const now = nowMs()
       const policy = await deps.policy()
-      for await (const page of kube.pages(Hypervisor, { pageSize: 100 }))
+      for await (const page of kube.pages(Hypervisor, { pageSize }))
         for (const hypervisor of page) if (all || isOpen(hypervisor, policy, now)) due.push(hypervisor.metadata.name)
       const results = await Promise.allSettled(due.map(host => acting.now(host)))
       const failures = results.flatMap(result => (result.status === 'rejected' ? [result.reason as unknown] : []))
@@ -207,7 +209,7 @@ function fleetReader(kube: Kube, nowMs: () => number): () => Promise<Fleet> {
   let known: { atMs: number; answer: Promise<Fleet> } | undefined
   const read = async (): Promise<Fleet> => {
     const hosts: Fleet[number][] = []
-    for await (const page of kube.pages(Hypervisor, { pageSize: 100 })) hosts.push(...page.map(fleetHost))
+    for await (const page of kube.pages(Hypervisor, { pageSize })) hosts.push(...page.map(fleetHost))
     return hosts
   }
   return () => {

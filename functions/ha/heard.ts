@@ -97,3 +97,9 @@ export const counted = (
 
 export const diskWords = ({ device, action, reason }: { device: string; action: string; reason: string }): string =>
   ['disk', device || 'unknown device', action, reason].filter(Boolean).join('/')
+
+export const resetByWatchdog = 'watchdog/reset'
+
+/** The domain runs all the while, only its guest begins anew. */
+export const isReboot = ({ kind, event }: { kind: string; event?: string | undefined }): boolean =>
+  kind === 'rebooted' || event === resetByWatchdog

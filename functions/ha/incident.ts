@@ -1,7 +1,7 @@
 // Reports of one server are one incident until it has its end (HA-12, T-29). Pure.
 import { createHash } from 'node:crypto'
 import type { Policy } from './policy.ts'
-import type { FaultKind, Heard, Report } from './heard.ts'
+import { isReboot, type FaultKind, type Heard, type Report } from './heard.ts'
 import type { Domain, Incident } from './seen.ts'
 
 export const iso = (ms: number): string => new Date(ms).toISOString()
@@ -80,14 +80,14 @@ function join(host: string, known: Incident, heard: Exclude<Heard, { about: 'hos
   if (gapMs < 0 && !near) return known // delivered late: judged already, by what was then the present
   if (underWay(known.state)) return duringRestart(known, counted, heard)
   if (near) return sameFault(known, counted, heard, host, nowMs)
-  if (isOver(known) || known.kind === 'rebooted' || known.kind === 'disk') return open(host, heard, nowMs, known)
+  if (isOver(known) || isReboot(known) || known.kind === 'disk') return open(host, heard, nowMs, known)
   return sameFault(known, counted, heard, host, nowMs)
 }
 
 /** A stop that belongs to our own hard reboot is no news; one after it has run is the next fault of the ladder. */
 function duringRestart(known: Incident, counted: Incident, { atMs, event, kind }: Report): Incident {
   const last = known.attempts?.at(-1)
-  if (known.state !== 'Proving' || atMs <= ms(known.since) || kind === 'rebooted') return known
+  if (known.state !== 'Proving' || atMs <= ms(known.since) || isReboot({ kind, event })) return known
   return { ...counted, event, kind, waitingFor: 'failed again', nextCheckAt: iso(Math.max(atMs, ms(last?.at))) }
 }
 

@@ -3,6 +3,7 @@ import { answerFor } from './answer.ts'
 import { answered, asked, attemptsWithin, lost, planned, withoutLast } from './attempts.ts'
 import { checkFault, type Checked } from './check.ts'
 import { block, end, explained, keep, postcopy, recovered } from './endings.ts'
+import { isReboot } from './heard.ts'
 import { iso, ms } from './incident.ts'
 import { mayResume, resumeMs } from './resume.ts'
 import type { Attempt, Incident } from './seen.ts'
@@ -36,7 +37,7 @@ function checking(incident: Incident, view: View): Judged {
   }
   if (checked.finding === 'none') return end(incident, 'Closed', checked, view, { state: checked.rule, action: 'none' })
   const untilMs = ms(incident.eventAt) + policy.vm.rebootSeconds * 1000
-  if (incident.kind === 'rebooted' && nowMs < untilMs)
+  if (isReboot(incident) && nowMs < untilMs)
     return wait(incident, { ...checked, rule: 'StillRebooting', reason: `It has until ${iso(untilMs)} to run again.` }, nowMs)
   return answer(incident, checked, view)
 }

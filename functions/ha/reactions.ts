@@ -1,7 +1,7 @@
 // Every row of spec/ha.md §2: which event it is, what is done for the server, what for the host. Pure: an event in, what was heard out.
 import type { EventKind } from '../../shared/events/kind.ts'
 import * as libvirt from '../../shared/events/libvirt.ts'
-import { check, counted, diskWords, life, row, type About, type Heard, type Row } from './heard.ts'
+import { check, counted, diskWords, life, resetByWatchdog, row, type About, type Heard, type Row } from './heard.ts'
 import type { Policy } from './policy.ts'
 import { storageOf } from './storage.ts'
 
@@ -85,9 +85,7 @@ export const rows: readonly Row[] = [
     vm: 'as a reboot',
     host: 'counts for HA-15',
     hear: (data, trace, { vm }) =>
-      data.action === 'reset'
-        ? [check('rebooted', 'watchdog/reset', data, vm.burstSeconds, trace), counted('watchdog', data, trace)]
-        : undefined
+      data.action === 'reset' ? [check('watchdog', resetByWatchdog, data, vm.burstSeconds, trace)] : undefined
   }),
   row<About & { action: string }>({
     kind: watchdogFired,
@@ -146,11 +144,12 @@ export const rows: readonly Row[] = [
     kind: memoryFailed,
     when: 'in a guest',
     vm: 'inject, reset: the server must run; fatal: fault check and ladder; ignored: record only',
-    host: none,
+    host: 'counted: it is a page of the host',
     hear: (data, trace, { vm }) => {
       if (data.recipient !== 'guest') return undefined
-      if (data.action === 'ignore') return []
-      return [check('memory', `memory/${data.action}`, data, vm.check.waitSeconds, trace)]
+      const counted: Heard = { about: 'host', kind: 'MemoryFailing', fatal: false, atMs: Date.parse(data.at) }
+      if (data.action === 'ignore') return [counted]
+      return [check('memory', `memory/${data.action}`, data, vm.check.waitSeconds, trace), counted]
     }
   }),
   row<About & { recipient: string; action: string }>({

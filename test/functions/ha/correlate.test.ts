@@ -125,6 +125,18 @@ t.test('HA-15: the fleet: alert only, nobody is restarted and no host disabled',
   t.same(calls(it), [])
 })
 
+t.test('ha.md §2: watchdogs of three servers, whatever they did, are no coincidence', async t => {
+  for (const action of ['reset', 'none', 'inject-nmi']) {
+    const it = world({ numInstances: 10 })
+    for (let n = 0; n < 3; n++) {
+      it.evidence.set(serverId(n), evidence({ id: serverId(n) }))
+      it.tell(libvirt.watchdogFired, { server: serverId(n), action })
+    }
+    run(it, 3)
+    t.match(it.ha.signals, [{ kind: 'HostSuspect', object: 'watchdog', count: 3 }], action)
+  }
+})
+
 t.test('T-25, HA-16: I/O errors of one host empty it, a storage outage does not', async t => {
   for (const outage of [false, true]) {
     const it = world()

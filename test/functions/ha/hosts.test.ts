@@ -253,6 +253,10 @@ t.test('memory of the host: counted, and enough is enough', async t => {
   run(it, 3)
   t.same(calls(it), ['disable', 'drain'])
   t.same(calls(run(failing(world(), 'fatal'), 3)), ['disable', 'drain'], 'a fatal one is enough')
+  const guests = world()
+  for (const second of [0, 1, 2])
+    guests.tell(memoryFailed, { recipient: 'guest', action: second > 1 ? 'ignore' : 'inject' }, startMs + second * s)
+  t.same(calls(run(guests, 3)), ['disable', 'drain'], 'a page that a guest lost is a page of the host')
   const apart = failing(world(), 'ignore')
   for (const hour of [1, 2, 3]) {
     run(apart, 1)

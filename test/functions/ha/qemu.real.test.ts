@@ -144,7 +144,7 @@ t.test('what broke gets what fits', async t => {
     ['healed', 'Recovered', 'disk', /^Fault$/],
     ['none', 'Closed', 'watchdog', /^CountedOnly$/],
     ['inject-nmi', 'Closed', 'watchdog', /^CountedOnly$/],
-    ['reset', 'Closed', 'rebooted', /^Runs$/],
+    ['reset', 'Closed', 'watchdog', /^Runs$/],
     ['pause', 'Recovered', 'watchdog', /^Fault$/],
     ['dump', 'Closed', 'watchdog', /^Runs$/], // libvirt tells it as a pause, and lets it run when it has its dump
     ['poweroff', 'Recovered', '', /^Fault$/],
