@@ -1,7 +1,7 @@
 // The host beside libvirt: units, the shutdown lock, the facts of the operating system
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { kernelCrashed } from '../../../shared/events/libvirt.ts'
+import { kernelCrashed, libvirtLost } from '../../../shared/events/libvirt.ts'
 import type { Wiring } from '../agent.ts'
 import { shutdownGuard, type ShutdownGuard } from '../work/shutdown.ts'
 import { withBus, type Bus } from './bus.ts'
@@ -116,6 +116,7 @@ export function followHost(wiring: Wiring): HostPart {
     })
   const notRunning = (): void => {
     const message = `${config.libvirtUnit} is not running`
+    if (known.connection === undefined) tell(libvirtLost, { reason: message }) // never there since the start is as lost as gone
     known.connection = { type: 'LibVirtConnection', status: 'False', reason: 'LibVirtServiceNotRunning', message }
     changed()
   }

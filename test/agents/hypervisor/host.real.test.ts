@@ -59,6 +59,7 @@ let second = first // after the boot
 
 t.test('NA-11: no connection while the unit is down, and one as soon as it runs', async t => {
   await becomes('LibVirtConnection', 'False', 'LibVirtServiceNotRunning')
+  t.match((await sink.seen('libvirt.lost')).data, { host: name, reason: 'libvirtd.service is not running' })
   t.equal(sink.find('libvirt.restored'), undefined)
   await bus.unit('libvirtd.service', 'active')
   await becomes('LibVirtConnection', 'True', 'Connected')
