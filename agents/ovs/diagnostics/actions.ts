@@ -32,7 +32,7 @@ export async function startCapture(
   const output = mode === 'mirror' ? outputOf(sight, asked, mirrorPorts) : undefined
   if (mode === 'mirror' && !port) throw new Refusal(400, 'a mirror needs the port to be watched')
   if (mode === 'headers' && port && ifindexes(port, asked.port).size === 0)
-    throw new Refusal(409, `${asked.port} has no device now, so that its frames could not be told from others`)
+    throw new Refusal(409, `${asked.port} has no interface index, so that its frames could not be told from those of others`)
   const state = await captures.start({
     mode,
     bridge: name,
@@ -51,7 +51,7 @@ export async function startCapture(
 /** Of one card when a member of a bond was named, else of all that the port has. */
 function ifindexes({ name, interfaces }: Port, asked: string | undefined): ReadonlySet<number> {
   const meant = asked === name ? interfaces : interfaces.filter(row => row.name === asked)
-  return new Set(meant.flatMap(({ ifindex }) => ifindex ?? []))
+  return new Set(meant.flatMap(({ ifindex = 0 }) => (ifindex > 0 ? [ifindex] : []))) // 0 stands for all that have none
 }
 
 /** OV-62: only to ports that were allowed beforehand. */

@@ -37,8 +37,8 @@ type Answering = (command: string) => Promise<string>
 type Counting = () => bigint
 
 async function start(t: Test, answering: Answering, counting: Counting = () => 0n) {
-  const away = { name: 'away', interfaces: [{ name: 'away', ifindex: undefined }] }
-  const seen = observed({ tables: tables([{ name: 'br-int', ports: [away] }]) })
+  const unnumbered = [undefined, 0].map(ifindex => ({ name: `p${ifindex}`, interfaces: [{ name: `p${ifindex}`, ifindex }] }))
+  const seen = observed({ tables: tables([{ name: 'br-int', ports: unnumbered }]) })
   const health = healthOf(seen, { expectedBridges: ['br-int'] })
   const daemons: Daemons = {
     ask: (_daemon, command) => answering(command),
@@ -140,10 +140,12 @@ t.test('OV-61 every packet of a busy bridge cannot be sampled', async t => {
   t.match(refused, { status: 400, json: { error: /packets\/s: sampling 1 is refused/ } })
 })
 
-t.test('OV-61 frames of a port without a device cannot be told from those of others: refused', async t => {
+t.test('OV-61 frames of a port without an index cannot be told from those of others: refused', async t => {
   const { ask } = await start(t, async () => 'text')
-  const refused = await ask('POST', '/v1/captures', { bridge: 'br-int', port: 'away' })
-  t.match(refused, { status: 409, json: { error: /away has no device/ } })
+  for (const port of ['pundefined', 'p0']) {
+    const refused = await ask('POST', '/v1/captures', { bridge: 'br-int', port })
+    t.match(refused, { status: 409, json: { error: /has no interface index/ } })
+  }
 })
 
 t.test('OV-58 whoever sends far too much can still read why it was refused', async t => {
