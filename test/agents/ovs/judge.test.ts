@@ -1,5 +1,5 @@
 // What is gathered, judged, queued and never done: the agent's own rules, without a switch.
-import { glob, readFile } from 'node:fs/promises'
+import { glob, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Gauge, Registry } from 'prom-client'
 import { once } from 'node:events'
@@ -15,6 +15,7 @@ import { modelOf } from '../../../agents/ovs/model.ts'
 import { type Fact, nothingYet } from '../../../agents/ovs/observed.ts'
 import { Publisher } from '../../../agents/ovs/publish.ts'
 import { eventQueue } from '../../../agents/ovs/queue.ts'
+import { kernelBonds } from '../../../agents/ovs/sources/kernel-bonds.ts'
 import { flowCounts } from '../../../agents/ovs/sources/flow-counts.ts'
 import { statisticsColumns, switchTables } from '../../../agents/ovs/tables.ts'
 import { toEvent } from '../../../agents/ovs/to-event.ts'
@@ -289,6 +290,22 @@ t.test('a vswitchd that was restarted between two polls has no flows for a momen
   }
   t.same(await wiped(1), ['Wiped'])
   t.same(await wiped(2), [])
+})
+
+t.test('OV-37 a bond whose file cannot be read any more is unknown, not gone', async t => {
+  const dir = t.testdir({ bonding: { bond0: await readFile(join(import.meta.dirname, 'bonding/active-backup'), 'utf8') } })
+  const folder = join(dir, 'bonding')
+  const stop = new AbortController()
+  const polls = kernelBonds(folder, 1, stop.signal)
+  const next = async () => ((await polls.next()).value as Fact).kernelBonds
+  t.match((await next())?.get('bond0'), { mode: 'active-backup' })
+  await rename(folder, `${folder}-away`)
+  await writeFile(folder, 'no folder at all')
+  t.same([...((await next()) ?? [])], [['bond0', undefined]])
+  await rm(folder)
+  t.same(await next(), new Map(), 'without bonding in the kernel there are no bonds')
+  stop.abort()
+  await polls.return(undefined)
 })
 
 t.test('a source that has nothing to say is no reason to judge again', async t => {
