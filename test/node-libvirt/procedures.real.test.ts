@@ -147,7 +147,7 @@ t.test('no row was left out', async t => {
     p.eventCallbackDeregister
   ]
   const elsewhere = [
-    // transports.real.test.ts, authenticate.test.ts
+    // polkit.real.test.ts, transports.real.test.ts
     p.authPolkit,
     p.authSaslInit,
     p.authSaslStart,

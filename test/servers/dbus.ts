@@ -1,4 +1,4 @@
-// A real dbus-daemon with stand-ins for systemd, logind and hostnamed that behave; everything ends with the test, or with its process
+// A real dbus-daemon with stand-ins for systemd, logind, hostnamed and polkit that behave; everything ends with the test, or with its process
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -33,6 +33,8 @@ export interface StandIns {
   inhibitors: Array<{ what: string; who: string; why: string; mode: string }>
   /** null: nobody asked. Seconds until the last lock was gone, or `forced` when the time was up. */
   down: null | 'coming' | 'forced' | number
+  /** What polkit was asked. */
+  asked: Array<{ action: string; uid: number }>
 }
 
 export interface SystemBus {
@@ -42,6 +44,8 @@ export interface SystemBus {
   result: (unit: string, result: string) => Promise<void>
   delayMs: (ms: number) => Promise<void>
   shutdown: (coming: boolean) => Promise<void>
+  /** What polkit says to every question from now on. */
+  polkit: (isAuthorized: boolean) => Promise<void>
   state: () => Promise<StandIns>
   /** The bus itself dies, and comes back with fresh stand-ins. */
   kill: () => Promise<void>
@@ -102,6 +106,7 @@ export async function startBus(t: Teardown): Promise<SystemBus> {
     result: async (unit, result) => void (await ask('result', unit, result)),
     delayMs: async ms => void (await ask('delay', ms)),
     shutdown: async coming => void (await ask('shutdown', coming)),
+    polkit: async isAuthorized => void (await ask('polkit', isAuthorized)),
     state: async () => (await ask('state')) as StandIns,
     kill: down,
     restart: up

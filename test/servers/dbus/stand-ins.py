@@ -1,4 +1,4 @@
-# systemd1, login1 and hostname1 as far as the agent uses them, on the bus of DBUS_SYSTEM_BUS_ADDRESS. They behave: units have states and
+# systemd1, login1 and hostname1 as far as the agent uses them, PolicyKit1 as far as libvirtd does, on the bus of DBUS_SYSTEM_BUS_ADDRESS. They behave: units have states and
 # tell of changes, jobs end, a delay lock is a real file descriptor and holds back a shutdown until it is closed or the time is up.
 # Commands come on standard input, one JSON array a line; each is answered by one line.
 import json, os, sys, time
@@ -8,10 +8,10 @@ from gi.repository import GLib
 
 DBusGMainLoop(set_as_default=True)
 bus = dbus.SystemBus()
-names = [dbus.service.BusName(f'org.freedesktop.{name}', bus) for name in ('systemd1', 'login1', 'hostname1')]
+names = [dbus.service.BusName(f'org.freedesktop.{name}', bus) for name in ('systemd1', 'login1', 'hostname1', 'PolicyKit1')]
 MANAGER, UNIT, PROPERTIES = 'org.freedesktop.systemd1.Manager', 'org.freedesktop.systemd1.Unit', 'org.freedesktop.DBus.Properties'
-units, results, started, inhibitors = {}, {}, [], {}
-state = {'subscribed': False, 'jobs': 0, 'delay': 5_000_000, 'down': None}
+units, results, started, inhibitors, asked = {}, {}, [], {}, []
+state = {'subscribed': False, 'jobs': 0, 'delay': 5_000_000, 'down': None, 'polkit': True}
 
 def path_of(name):
     return '/org/freedesktop/systemd1/unit/' + ''.join(c if c.isalnum() else f'_{ord(c):02x}' for c in name)
@@ -81,6 +81,13 @@ class Hostname(dbus.service.Object):
         return json.dumps({'Hostname': 'h', 'KernelName': 'Linux', 'KernelRelease': '6.6.6-cloud', 'KernelVersion': '#1 SMP', 'HardwareVendor': 'ACME',
                            'HardwareModel': 'Box 9', 'HardwareSerial': None, 'FirmwareVersion': '1.2', 'FirmwareVendor': 'Firm', 'FirmwareDate': 1700000000000000})
 
+class Polkit(dbus.service.Object):
+    @dbus.service.method('org.freedesktop.PolicyKit1.Authority', in_signature='(sa{sv})sa{ss}us', out_signature='(bba{ss})')
+    def CheckAuthorization(self, subject, action, details, flags, cancellation):
+        asked.append({'action': str(action), 'uid': int(subject[1].get('uid', -1))})
+        return state['polkit'], False, dbus.Dictionary({}, signature='ss')
+
+polkit = Polkit(bus, '/org/freedesktop/PolicyKit1/Authority')
 systemd, login, hostname = Systemd(bus, '/org/freedesktop/systemd1'), Login(bus, '/org/freedesktop/login1'), Hostname(bus, '/org/freedesktop/hostname1')
 
 def unit(name, active):
@@ -108,7 +115,8 @@ def command(source, condition):
     elif do == 'result': results[args[0]] = args[1]
     elif do == 'delay': state['delay'] = args[0] * 1000
     elif do == 'shutdown': shutdown(args[0])
-    elif do == 'state': answer = {'started': started, 'inhibitors': list(inhibitors.values()), 'down': state['down']}
+    elif do == 'polkit': state['polkit'] = args[0]
+    elif do == 'state': answer = {'started': started, 'inhibitors': list(inhibitors.values()), 'down': state['down'], 'asked': asked}
     print(json.dumps(answer), flush=True)
     return True
 
