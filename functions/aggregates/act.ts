@@ -1,7 +1,7 @@
 import { tellActions, type Action } from '../../shared/openstack/audit.ts'
 import type { Finding } from '../../shared/openstack/drift.ts'
 import { attempt } from '../../shared/openstack/failure.ts'
-import { isObserved, type HostDeps } from '../../shared/openstack/host-function.ts'
+import { isObserved, isStillAsked, type HostDeps } from '../../shared/openstack/host-function.ts'
 import { resolveHost } from '../../shared/openstack/listings.ts'
 import { tellDrift } from '../../shared/openstack/tell-drift.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
@@ -31,6 +31,7 @@ export async function settle(hypervisor: Hypervisor, deps: Deps): Promise<void> 
   const want = desired(hypervisor, deps.options)
   if (!want) return
   const outcome = await pursue(hypervisor, want, deps)
+  if (!outcome) return // the event of the change, or the next tick, comes with the new spec
   const observed = isObserved(hypervisor, deps)
   const { conditions, aggregates, ...extra } = reflect(hypervisor, want, outcome, deps.clock(), deps.extended)
   const status = observed ? extra : { conditions, aggregates, ...extra } // HV-8: another operator's conditions stay its own
@@ -39,7 +40,7 @@ export async function settle(hypervisor: Hypervisor, deps: Deps): Promise<void> 
   await tellActions(hypervisor, manager, outcome.actions, deps)
 }
 
-async function pursue(hypervisor: Hypervisor, want: NonNullable<Desired>, deps: Deps): Promise<Outcome> {
+async function pursue(hypervisor: Hypervisor, want: NonNullable<Desired>, deps: Deps): Promise<Outcome | undefined> {
   const none = { problems: [], findings: [], actions: [] }
   const looked = await attempt(async () => ({
     host: await resolveHost(hypervisor, deps.listings),
@@ -61,7 +62,9 @@ async function pursue(hypervisor: Hypervisor, want: NonNullable<Desired>, deps: 
   const options = { ...deps.options, leave: left.map(({ name }) => name) }
   const actions: Action[] = []
   const doing: Doing = { ...deps, options, host, names: want.names, zone: zoneOf(hypervisor), reason: want.reason, did: actions }
-  const { problems, shown } = await act(await whole(plan(want.names, host, all, options), doing), doing)
+  const todo = plan(want.names, host, all, options)
+  if (todo.add.length + todo.remove.length > 0 && !(await isStillAsked(hypervisor, deps))) return undefined
+  const { problems, shown } = await act(await whole(todo, doing), doing)
   return { aggregates: shown && membership(host, shown), problems: [...left.map(leftSo), ...problems], findings, actions }
 }
 

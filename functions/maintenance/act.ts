@@ -3,7 +3,7 @@ import { tellActions, type Action } from '../../shared/openstack/audit.ts'
 import { attempt, type Result } from '../../shared/openstack/failure.ts'
 import type { Finding } from '../../shared/openstack/drift.ts'
 import { namesOf, novaHost } from '../../shared/openstack/host.ts'
-import { isObserved, whole, type HostDeps } from '../../shared/openstack/host-function.ts'
+import { isObserved, isStillAsked, whole, type HostDeps } from '../../shared/openstack/host-function.ts'
 import { tellDrift } from '../../shared/openstack/tell-drift.ts'
 import { Eviction } from '../../shared/schema/eviction.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
@@ -29,6 +29,8 @@ export async function settle(hypervisor: Hypervisor, deps: Deps): Promise<void> 
   }
   const step = decide(seen, clock().getTime())
   if (step.mode === '' && !eviction && isUnknown(hypervisor)) return
+  // the event of the change, or the next tick, comes with the new spec
+  if (isChange(step, eviction) && !(await isStillAsked(hypervisor, deps))) return
   const outcome = isObserved(hypervisor, deps) ? observed(seen, step) : await act(seen, step, looked, deps)
   const { drift, ...own } = reflect(seen, step, outcome, clock(), deps.extended)
   // HV-8: another operator's conditions stay its own
@@ -37,6 +39,13 @@ export async function settle(hypervisor: Hypervisor, deps: Deps): Promise<void> 
   await tellDrift(hypervisor, outcome.findings, deps)
   await tellActions(hypervisor, manager, outcome.actions, deps)
 }
+
+const isChange = ({ service, eviction }: Step, live: Eviction | undefined): boolean =>
+  service.do === 'enable' ||
+  service.do === 'disable' ||
+  eviction.do === 'cancel' ||
+  eviction.do === 'delete' ||
+  (eviction.do === 'ensure' && !live)
 
 /** Not in Nova yet, and never in maintenance: nothing is to be said of it. */
 const isUnknown = ({ status }: Hypervisor): boolean => status?.serviceId === undefined && !status?.maintenance

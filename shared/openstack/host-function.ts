@@ -65,19 +65,30 @@ export interface HostFunction<Deps> {
 
 export function hostReactions<Deps extends HostDeps>(fn: HostFunction<Deps>): Reaction<Deps>[] {
   return [
-    on(hypervisorChanged, { key: hostOf, changed: fn.changed }, async (event, opened: Deps, call) => {
-      const deps = onBehalfOf(call, opened)
-      const hypervisor = await deps.kube.find(Hypervisor, hostOf(event))
-      if (hypervisor) await fn.settle(whole(hypervisor), deps)
-    }),
+    on(hypervisorChanged, { key: hostOf, changed: fn.changed }, (event, opened: Deps, call) =>
+      settleNow(fn, hostOf(event), onBehalfOf(call, opened))
+    ),
     on(tick, { key: () => 'tick' }, async ({ data }, opened: Deps, call) => {
       const deps = onBehalfOf(call, opened)
       const all = (await deps.kube.list(Hypervisor)).items.map(whole)
       const open = all.filter(hypervisor => fn.isOpen(hypervisor, deps))
       const due = data.tick === 'fast' ? open : fn.differing ? await fn.differing(all, deps) : all
-      await settleAll(due, hypervisor => fn.settle(hypervisor, deps))
+      // those under way may have come further since they were listed: with many hosts that is seconds ago
+      const moving = new Set(open)
+      await settleAll(due, host => (moving.has(host) ? settleNow(fn, host.metadata.name, deps) : fn.settle(host, deps)))
     })
   ]
+}
+
+async function settleNow<Deps extends HostDeps>(fn: HostFunction<Deps>, name: string, deps: Deps): Promise<void> {
+  const hypervisor = await deps.kube.find(Hypervisor, name)
+  if (hypervisor) await fn.settle(whole(hypervisor), deps)
+}
+
+/** Whether what is about to be done is still asked for: a tick looks at many hosts of one listing, and somebody may have changed this one since. */
+export async function isStillAsked({ metadata }: Hypervisor, { kube }: Pick<HostDeps, 'kube'>): Promise<boolean> {
+  const now = await kube.find(Hypervisor, metadata.name)
+  return now?.metadata.uid === metadata.uid && now?.metadata.generation === metadata.generation
 }
 
 /** HV-67: OpenStack's services log the event's trace, and so do we. Shared listings are asked for on nobody's behalf. */
