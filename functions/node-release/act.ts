@@ -61,7 +61,9 @@ async function changeTaint(node: Node, change: Step['taint'], { kube, log }: Dep
   const put =
     taints.length > 0
       ? ({ op: 'add', path: '/spec/taints/-', value: taint } as const)
-      : ({ op: 'add', path: '/spec/taints', value: [taint] } as const)
+      : node.spec
+        ? ({ op: 'add', path: '/spec/taints', value: [taint] } as const)
+        : ({ op: 'add', path: '/spec', value: { taints: [taint] } } as const)
   const operation = change === 'add' ? put : ({ op: 'remove', path: `/spec/taints/${index}` } as const)
   try {
     await kube.patch(Node, { name }, [same, operation])
@@ -69,7 +71,7 @@ async function changeTaint(node: Node, change: Step['taint'], { kube, log }: Dep
       change === 'add' ? ['absent', 'present', 'the host is empty'] : ['present', 'absent', 'the host stays']
     return [{ kind: `taint ${taint.key}`, from, to, reason }]
   } catch (err) {
-    // written by somebody else since it was read, or gone: the event of that change brings us back
+    // written by somebody else since it was read, or gone: the fast tick comes back (isOpen)
     if (!(err instanceof KubeError) || !['Conflict', 'Invalid', 'NotFound'].includes(err.code)) throw err
     log.info({ err, host: name }, 'the node changed meanwhile')
     return []

@@ -47,5 +47,6 @@ function taintStep(node: Node, hypervisor: Hypervisor): Step['taint'] {
   return has && !isTerminating ? 'remove' : 'leave'
 }
 
-/** Only a host that has left and still waits for high availability needs the clock. */
-export const isOpen = ({ hypervisor }: Seen): boolean => isTrue(hypervisor, 'Offboarded') && isTrue(hypervisor, 'HaEnabled')
+/** Waits for high availability to end; or a taint could not be written, since the kubelet wrote the node in the same moment. */
+export const isOpen = ({ node, hypervisor }: Seen): boolean =>
+  (isTrue(hypervisor, 'Offboarded') && isTrue(hypervisor, 'HaEnabled')) || taintStep(node, hypervisor) !== 'leave'

@@ -82,6 +82,11 @@ t.test('HV-50: the taint comes when the host is empty, beside those of others', 
       return (await taints('leaving')).join() === wanted
     })
   await become('foreign,kvm.cloud.sap/offboarding')
+  await admin.patch(Node, { name: 'leaving' }, { spec: { taints: [{ key: 'foreign', effect: 'NoSchedule' }] } })
+  await eventually('HV-9: the taint again, by the tick alone', async () => {
+    t.same(await running.tick('fast'), [204])
+    return (await taints('leaving')).length === 2
+  })
   await admin.patch(Hypervisor, { name: 'leaving' }, { spec: { maintenance: 'ha' } })
   await become('foreign') // and goes when it no longer leaves
   await admin.patch(Hypervisor, { name: 'leaving' }, { spec: { maintenance: 'termination' } })
