@@ -41,13 +41,23 @@ export async function onNova(report: Report, moveAndPoll: (cloud: Cloud, id: str
 
 const onHost = (cloud: Cloud) => cloud.servers.list({ host, allProjects: true })
 
+const fillTries = 5
+
 async function fill(cloud: Cloud, target: RealOpenStack, servers: number): Promise<string[]> {
-  for (const { id } of await cloud.servers.list({ allProjects: true })) await cloud.servers.delete(id)
-  while ((await cloud.servers.list({ allProjects: true })).length > 0) await pause(200)
-  const [service] = await cloud.services.list({ host, binary: 'nova-compute' })
-  if (service) await cloud.services.update(service.id, { status: 'enabled' })
   const wanted = Array.from({ length: servers }, (_, at) => ({ name: `b${at}`, host }))
-  return [...(await makeServers(cloud, target, wanted)).values()]
+  for (let tries = 1; ; tries++) {
+    for (const { id } of await cloud.servers.list({ allProjects: true })) await cloud.servers.delete(id)
+    while ((await cloud.servers.list({ allProjects: true })).length > 0) await pause(200)
+    const [service] = await cloud.services.list({ host, binary: 'nova-compute' })
+    // Nova takes its mark off the host in Placement only once, and lets it be while allocations are on their way out
+    for (const status of ['disabled', 'enabled'] as const) await cloud.services.update(service?.id ?? '', { status })
+    try {
+      return [...(await makeServers(cloud, target, wanted)).values()]
+    } catch (err) {
+      if (tries === fillTries) throw err
+      console.error('once more:', err)
+    }
+  }
 }
 
 /** Not more often: Nova's API has one process here, and a list of 30 servers keeps it from its work. */

@@ -19,6 +19,7 @@ export const reaches = (cloud: Cloud, id: string, status: string): Promise<Serve
     `${id} to be ${status}`,
     async () => {
       const found = await cloud.servers.get(id)
+      if (found?.status === 'ERROR' && status !== 'ERROR') throw new Error(`${id} is in ERROR: ${found.fault?.message ?? ''}`)
       return found?.status === status && found.taskState === null && found
     },
     patienceMs
