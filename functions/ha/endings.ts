@@ -53,7 +53,7 @@ export const explained = (incident: Incident, { rule, reason, passedOver, inputs
   inputs
 })
 
-/** The incident has its end, and the history its line. */
+/** The incident has its end, and the history its line: what it was decided from is there alone, since hundreds may end at once (HA-17). */
 export function end(
   incident: Incident,
   state: Incident['state'],
@@ -62,7 +62,7 @@ export function end(
   { state: verdict, action }: { state: string; action: string },
   tell?: 'Warning'
 ): Judged {
-  const { nextCheckAt: _, waitingFor: __, ...rest } = explained(incident, checked)
+  const { nextCheckAt: _, waitingFor: __, passedOver: ___, inputs: ____, ...rest } = explained(incident, checked)
   const ended: Incident = { ...rest, state, since: iso(nowMs) }
   const decision: Decision = {
     decisionId: incident.decisionId,

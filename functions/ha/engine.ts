@@ -37,10 +37,9 @@ export interface Engine {
 
 /** Of all hosts together: a broker that retries is a better queue than this process's memory (HA-17). */
 const mostWaiting = 10_000
-/** More would only hold more memory: there is one thread. */
-const recordedAtOnce = 4
-/** These wait for Nova, so there are more of them. */
-const lookedAtAtOnce = 16
+/** A host is held in memory whole while it is looked at, whoever is waited for. */
+const recordedAtOnce = 10
+const lookedAtAtOnce = 10
 /** A page is held in memory whole. */
 const pageSize = 40
 const races = 8

@@ -150,7 +150,9 @@ t.test('T-20: what a user asked Nova for is never repaired', async t => {
   const told = wishes.map(([name]) => running.post('ha', domainCrashed.type, fact(name, 'stopped', 'failed'), { traceparent }))
   t.ok((await Promise.all(told)).every(status => status === 204))
   for (const [name] of wishes) {
-    const { state, rule, passedOver = [], reason } = await ends(name)
+    const { state, rule, reason, decisionId } = await ends(name)
+    const { history = [] } = (await admin.find(Hypervisor, host))?.status?.ha ?? {}
+    const passedOver = history.find(one => one.decisionId === decisionId)?.passedOver ?? []
     t.equal(state, 'Closed', `${name}: ${rule}: ${reason}`)
     t.not(rule, 'Fault')
     t.ok(passedOver.length > 0 || rule === 'NotInNova', 'and it says why not otherwise')
