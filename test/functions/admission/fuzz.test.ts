@@ -45,7 +45,7 @@ t.test('large and deep ones', async t => {
   const list = (n: number) => `${'['.repeat(n)}${']'.repeat(n)}`
   const put = (base: string, text: string) => base.replace('"spec":{', `"spec":{"deep":${text},`)
   const text = 'x'.repeat(3 * 1024 * 1024)
-  for (const base of bases) {
+  for (const base of bases.slice(0, many(bases.length))) {
     const both = (value: string) => base.replaceAll('"spec":{', `"spec":{"deep":${value},`)
     for (const body of [
       put(base, deep(100_000)),
@@ -56,10 +56,10 @@ t.test('large and deep ones', async t => {
     ])
       t.equal(fault(await reply(body, asked => review(asked, deps), log as never)), undefined)
   }
-  const many = { template: 'small', disks: Array.from({ length: 20_000 }, (_, i) => ({ name: `d${i}`, size: '1Gi' })) }
+  const crowded = { template: 'small', disks: Array.from({ length: 20_000 }, (_, i) => ({ name: `d${i}`, size: '1Gi' })) }
   t.equal(
     fault(
-      await reply(reviewOf('vitistack.io', 'machines', { ...golden, spec: many }), asked => review(asked, deps), log as never)
+      await reply(reviewOf('vitistack.io', 'machines', { ...golden, spec: crowded }), asked => review(asked, deps), log as never)
     ),
     undefined
   )
