@@ -25,6 +25,19 @@ export interface AgentsOptions {
   onFault: (err: unknown) => void
 }
 
+/** Functions call an agent silent whose last word in the status is 90 s old (HEARTBEAT_STALE, `agentSeconds` of functions/ha). */
+const statusAtMost = 45
+
+/** The settings of agents that do everything more seldom than they are shipped to. */
+export function paceOf(slowness: number): Record<AgentName, Env> {
+  if (slowness <= 1) return { hypervisor: {}, ovs: {} }
+  const every = (seconds: number, atMost = Infinity): string => `${Math.round(Math.min(seconds * slowness, atMost) * 1000)}ms`
+  return {
+    hypervisor: { HEARTBEAT: every(2), STATUS_BEAT: every(30, statusAtMost), REPORT: every(300), FULL_CHECK: every(600) },
+    ovs: { HEARTBEAT: every(30) } // how often it looks is in its status, and its silence is judged by that
+  }
+}
+
 export class Agents {
   readonly #host: SimHost
   readonly #options: AgentsOptions
@@ -46,7 +59,7 @@ export class Agents {
     if (!kind || this.#running.has(name)) return
     await mkdir(join(this.#host.folder, name), { recursive: true })
     const env = { ...(await kind.env(this.#host.name)), ...this.#places(name) }
-    const running = await startAgent(kind.agent, { env, logs, clock })
+    const running = await startAgent(kind.agent, { env, logs, clock, processMetrics: false })
     running.ended.catch(onFault)
     this.#running.set(name, running)
   }
@@ -69,7 +82,6 @@ export class Agents {
     const { folder } = this.#host
     const { logLevel, slowness } = this.#options
     const own = join(folder, name)
-    const every = (seconds: number): string => `${Math.round(seconds * slowness * 1000)}ms`
     const all = { NODE_NAME: this.#host.name, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: logLevel }
     if (name === 'hypervisor')
       return {
@@ -80,7 +92,7 @@ export class Agents {
         STATE_FOLDER: own,
         PKI_FOLDER: join(own, 'pki'),
         EVENT_KINDS_FILE: '',
-        ...(slowness > 1 && { HEARTBEAT: every(2), STATUS_BEAT: every(30), REPORT: every(300), FULL_CHECK: every(600) })
+        ...paceOf(slowness).hypervisor
       }
     return {
       ...all,
@@ -92,7 +104,7 @@ export class Agents {
       DIAG_CERT_FILE: join(own, 'tls.crt'),
       DIAG_KEY_FILE: join(own, 'tls.key'),
       NAMESPACE: 'ovn-system',
-      ...(slowness > 1 && { HEARTBEAT: every(30) })
+      ...paceOf(slowness).ovs
     }
   }
 }

@@ -41,7 +41,11 @@ export function hypervisorAgentContract(t: Test, host: LibvirtHost, sink: Broker
     await virt.call(procedures.domainDestroy, { domain: guest })
     await sink.seen('domain.stopped', about(guest, 'stopped', 'destroyed'))
     const told = sink.facts().flatMap(({ data }) => (about(guest)({ data }) && data['event'] ? [String(data['event'])] : []))
-    t.same(told, ['started', 'suspended', 'resumed', 'stopped'])
+    // libvirt tells of QEMU's first breath before it calls the guest started, and whether it hears QEMU's last word is a matter of luck
+    t.same(
+      told.filter(event => event !== 'shutdown'),
+      ['resumed', 'started', 'suspended', 'resumed', 'stopped']
+    )
   })
 
   t.test('NA-31: a guest whose process is killed has crashed', async t => {
@@ -77,7 +81,7 @@ export function hypervisorAgentContract(t: Test, host: LibvirtHost, sink: Broker
 export interface SwitchHost {
   /** The members of bond0. */
   members: readonly [string, string]
-  setCarrier(member: string, up: boolean): void
+  setCarrier: (member: string, up: boolean) => void
 }
 
 /** The OVS agent runs on the host and tells the sink; both members of the bond are up. */

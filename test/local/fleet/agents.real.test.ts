@@ -29,7 +29,7 @@ t.test('a real libvirtd', async t => {
   const host = {
     uri: node.uri,
     crash: ({ name }: { name: string }) => void node.run(`kill -9 $(cat /run/libvirt/qemu/${name}.pid)`),
-    killLibvirtd: async () => void node.kill('KILL'),
+    killLibvirtd: async () => node.kill('KILL'),
     startLibvirtd: async () => {} // whoever looks after it has started it again
   }
   hypervisorAgentContract(t, host, sink)

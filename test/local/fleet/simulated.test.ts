@@ -6,6 +6,7 @@ import { connect, LibvirtError, procedures } from 'node-libvirt'
 import t from 'tap'
 import { catalogue, isActionName, shownActions } from '../../../shared/local/fleet/actions/catalogue.ts'
 import { checkArguments } from '../../../shared/local/fleet/actions/perform.ts'
+import { paceOf } from '../../../shared/local/fleet/agents.ts'
 import { SimHost } from '../../../shared/local/fleet/host.ts'
 import { planFleet } from '../../../shared/local/fleet/plan.ts'
 import { seeded } from '../../../shared/local/fleet/random.ts'
@@ -48,6 +49,15 @@ t.test('one seed, one plan', async t => {
   )
 })
 
+t.test('agents of a large fleet speak more seldom, but never so seldom that they count as silent', async t => {
+  t.same(paceOf(1), { hypervisor: {}, ovs: {} }, 'as they are shipped')
+  const staleMs = 90_000 // HEARTBEAT_STALE of functions/hypervisor, agentSeconds of functions/ha
+  for (const hosts of [25, 73, 200, 1000]) {
+    const { STATUS_BEAT = '' } = paceOf(hosts / 24).hypervisor
+    t.ok(2 * Number.parseInt(STATUS_BEAT, 10) <= staleMs, `${hosts} hosts: ${STATUS_BEAT}`)
+  }
+})
+
 /** Two hosts of which one gives a server to the other and takes one that fails, on a clock moved by hand. */
 async function history(): Promise<string[]> {
   const clock = manualClock()
@@ -86,6 +96,7 @@ t.test('one history: every event of libvirt, in the order of the real one, the s
     what.filter(line => !line.includes('iteration')),
     [
       'a defined/added',
+      'a resumed/unpaused',
       'a started/booted',
       'b started/migrated',
       'a suspended/migrated',

@@ -53,6 +53,7 @@ export class Domains {
     if (isActive(domain)) return
     domain.id = this.#nextId++
     domain.state = { state: 'running', reason: 'booted' }
+    this.#lifecycle(domain, 'resumed', 'unpaused') // QEMU's first breath, as the real one tells it
     this.#lifecycle(domain, 'started', 'booted')
   }
 
