@@ -50,6 +50,8 @@ export interface AgentOptions {
   /** Where the log goes; standard output when left out. */
   logs?: DestinationStream
   clock?: () => Date
+  /** Metrics of the process as such. Off where hundreds of agents share one: each would watch its event loop and its garbage collector anew. */
+  processMetrics?: boolean
 }
 
 function healthServer(problem: () => string | undefined, metrics: Registry, log: Logger): Server {
@@ -73,14 +75,14 @@ function healthServer(problem: () => string | undefined, metrics: Registry, log:
 
 export async function startAgent<C extends TObject>(
   agent: Agent<C>,
-  { env, logs, clock = () => new Date() }: AgentOptions = {}
+  { env, logs, clock = () => new Date(), processMetrics = true }: AgentOptions = {}
 ): Promise<Running> {
   const base = readConfig(AgentConfig, { env })
   const config = readConfig(agent.config, { env })
   const log = createLog({ name: agent.name, level: base.logLevel, ...(logs && { to: logs }) })
   const metrics = new Registry()
   // the lag of the event loop is looked at ten times a second: a hundred times were a fifth of what an idle agent costs
-  collectDefaultMetrics({ register: metrics, eventLoopMonitoringPrecision: 100 })
+  if (processMetrics) collectDefaultMetrics({ register: metrics, eventLoopMonitoringPrecision: 100 })
   let problem: string | undefined = 'starting'
   const server = healthServer(() => problem, metrics, log)
   const own = agent.bindAddress?.(config)
