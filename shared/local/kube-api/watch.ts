@@ -34,9 +34,13 @@ export async function watch(
   const objects = initial ? cluster.store.list(call.resource.shelf).filter(object => matches(present(call.resource, object))) : []
   response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-cache, private' })
   response.flushHeaders()
+  // A fleet has a watch for each of its hosts: those that a change does not concern must not even wake up.
+  const concerns = ({ object, previous }: StoreEvent): boolean =>
+    matches(present(call.resource, object)) || (previous !== undefined && matches(present(call.resource, previous)))
   let stop = (): void => {}
   try {
     stop = cluster.store.watch(call.resource.shelf, start, event => {
+      if (!concerns(event)) return
       pending.push(event)
       weight += event.weight
       if (pending.length > mostPending || weight > heaviestPending) response.destroy()
