@@ -10,7 +10,8 @@ interface Line {
   message?: string
   type?: string
   subject?: string
-  outcome?: string
+  /** Of an event a word; of a move what Nova answered. */
+  outcome?: unknown
   ms?: number
   reason?: string
   /** Of an OpenStack that answered otherwise than asked. */
@@ -21,12 +22,19 @@ interface Line {
   action?: string
   before?: string
   after?: string
+  /** A move that was asked for. */
+  eviction?: string
+  server?: string
+  how?: string
 }
 
 const short = (type: string): string => type.replace(/^(?:[a-z0-9]+\.)+(?=[a-z0-9-]+\.[a-z]+\.v\d+$)/, '').replace(/\.v\d+$/, '')
 
-const actOf = ({ host, action, before, after }: Pick<Line, 'host' | 'action' | 'before' | 'after'>): string | undefined =>
+const actOf = ({ host, action, before, after }: Partial<Line>): string | undefined =>
   action && `${host}: ${action} ${before === undefined ? '' : `${before} → `}${after}`
+
+const moveOf = ({ eviction, server, how }: Partial<Line>): string | undefined =>
+  eviction && server && `${eviction}: server ${server} is moved${how === undefined ? '' : ` (${how})`}`
 
 /** One log line for people: when, who, what, with what outcome, how long. */
 export function readable(json: string): string {
@@ -47,7 +55,9 @@ export function readable(json: string): string {
     ...act
   } = JSON.parse(json) as Line
   const what =
-    outcome !== undefined && type !== undefined ? [short(type), subject].filter(Boolean).join(' ') : (actOf(act) ?? msg)
+    outcome !== undefined && type !== undefined
+      ? [short(type), subject].filter(Boolean).join(' ')
+      : (actOf(act) ?? moveOf(act) ?? msg)
   const duration = ms === undefined ? undefined : `${ms.toFixed(ms < 10 ? 1 : 0)} ms`
   const why =
     level === 'warn' || level === 'error' || (typeof level === 'number' && level >= 40)
@@ -57,7 +67,7 @@ export function readable(json: string): string {
     new Date(time ?? timestamp).toISOString().slice(11, 23),
     name.padEnd(14),
     what,
-    outcome && `→ ${outcome}`,
+    typeof outcome === 'string' && `→ ${outcome}`,
     duration,
     why && `(${why})`
   ]

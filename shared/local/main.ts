@@ -49,7 +49,10 @@ const options = {
 } satisfies ParseArgsConfig['options']
 
 // Whoever read the lines is gone, and with them the reason to go on.
-process.stdout.on('error', () => process.exit(0))
+process.stdout.once('error', () => {
+  process.stdout.on('error', () => {})
+  process.kill(process.pid, 'SIGTERM')
+})
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
 
