@@ -56,11 +56,9 @@ t.test('KUBECONFIG may name several files, as for kubectl: the first that says s
 })
 
 t.test('the launcher hands on what it is asked to end by', async t => {
-  const child = spawn(process.execPath, [launcher, 'validate', '-f', '-'], { stdio: ['pipe', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [launcher, 'validate', '-f', '-'], { stdio: 'pipe', env: { PATH: process.env['PATH'] } })
   t.teardown(() => child.kill('SIGKILL'))
-  const children = async () => {
-    return (await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')).trim()
-  }
+  const children = async () => (await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')).trim() || undefined
   const inner = Number(await eventually('the program behind it', children))
   const exited = once(child, 'exit')
   child.kill('SIGTERM')
