@@ -335,26 +335,6 @@ t.test('OV-63 a row that could not be removed when its capture ended goes when t
   await statusWhen(kube, namespace, node, 'the database again', status => status.bridges?.length === 1)
 })
 
-t.test('the API server is away: links are told all the same, nobody is let in, and the status follows later', async t => {
-  const me = await newcomer()
-  await statusWhen(kube, namespace, node, 'a bond', status => status.interfaces?.bonds?.[0]?.status === 'Active')
-  sink.asked()
-  await api.kill('kube-apiserver')
-  lab.run('OVS_RUNDIR=$DIR/n1 ovs-appctl netdev-dummy/set-admin-state p5 down')
-  const lost = await sink.next('bond-member.lost', 'bond0/p5')
-  t.equal((await ask(me, 'GET', '/v1/bridges')).status, 503, 'OV-56 never allowed by default')
-  await api.up()
-  const status = await statusWhen(kube, namespace, node, 'the loss', ({ issues }) =>
-    issues?.some(({ id }) => id === 'BondMemberDown/bond0/p5')
-  )
-  t.match(
-    status.issues?.find(({ object }) => object === 'bond0/p5'),
-    { detectedAt: lost.data.detectedAt }
-  )
-  lab.run('OVS_RUNDIR=$DIR/n1 ovs-appctl netdev-dummy/set-admin-state p5 up')
-  await sink.next('bond-member.restored', 'bond0/p5')
-})
-
 t.test('a certificate that is renewed is shown without a restart', async t => {
   const shown = async () => {
     const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
@@ -480,6 +460,27 @@ t.test('OV-68 its role is the smallest that works', async t => {
     return unused.length === granted.unused.length
   })
   t.same(await rightsOf(api, 'ovs-agent.yaml', 'ovs-agent'), granted)
+})
+
+t.test('the API server is away: links are told all the same, nobody is let in, and the status follows later', async t => {
+  await startOvsAgent(t, setup)
+  const me = await newcomer()
+  await statusWhen(kube, namespace, node, 'a bond', status => status.interfaces?.bonds?.[0]?.status === 'Active')
+  sink.asked()
+  await api.kill('kube-apiserver')
+  lab.run('OVS_RUNDIR=$DIR/n1 ovs-appctl netdev-dummy/set-admin-state p5 down')
+  const lost = await sink.next('bond-member.lost', 'bond0/p5')
+  t.equal((await ask(me, 'GET', '/v1/bridges')).status, 503, 'OV-56 never allowed by default')
+  await api.up()
+  const status = await statusWhen(kube, namespace, node, 'the loss', ({ issues }) =>
+    issues?.some(({ id }) => id === 'BondMemberDown/bond0/p5')
+  )
+  t.match(
+    status.issues?.find(({ object }) => object === 'bond0/p5'),
+    { detectedAt: lost.data.detectedAt }
+  )
+  lab.run('OVS_RUNDIR=$DIR/n1 ovs-appctl netdev-dummy/set-admin-state p5 up')
+  await sink.next('bond-member.restored', 'bond0/p5')
 })
 
 t.test('OV-5 by the shipped policy an agent may write the OVSNode of its own node only', async t => {
