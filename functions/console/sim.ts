@@ -12,10 +12,15 @@ export interface SimAnswer {
 const timeoutMs = 20_000
 const maxBodyBytes = 10_000
 
-/** Only what this very page asks: another site in the same browser could send a form here, but not with this type and from this origin. */
+const loopback = /^(?:127\.0\.0\.1|localhost)(?::\d+)?$/
+
+/**
+ * Only what this very page asks: another site in the same browser could send a form here, but not with this type and from this origin;
+ * and a name of its own that it lets point here is none of ours.
+ */
 function isOurs({ headers }: IncomingMessage): boolean {
-  const { origin, host, 'content-type': type = '' } = headers
-  return type.startsWith('application/json') && (origin === undefined || origin === `http://${host}`)
+  const { origin, host = '', 'content-type': type = '' } = headers
+  return type.startsWith('application/json') && loopback.test(host) && (origin === undefined || origin === `http://${host}`)
 }
 
 const refused = (status: number, error: string): SimAnswer => ({ status, body: JSON.stringify({ error }) })

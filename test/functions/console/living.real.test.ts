@@ -1,10 +1,13 @@
 // What README's first minute shows, in a real browser on `npm start` as it is: a pulled cable, a drain from the command line, and the pictures.
 // PICTURES=FOLDER keeps them, of a fleet of the usual size; fleet.png of them is the one in the README.
+import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { drover } from '../../cli/terminal.ts'
 import { start } from '../../local/start.ts'
 import { startBrowser } from '../../servers/chromium.ts'
+import { seriousFindings } from './axe.ts'
 
 const patience = 240_000
 t.setTimeout(3 * patience)
@@ -27,21 +30,23 @@ await page.getByRole('button', { name: `Ready ${hostCount}` }).waitFor()
 const hosts = JSON.parse((await run('get', '-o', 'json')).out) as Array<{ name: string; vms: number }>
 const [first = '', second = ''] = hosts.filter(({ vms }) => vms > 0).map(({ name }) => name)
 
-async function takePictures(folder: string, host: string): Promise<void> {
-  const take = async (name: string, width: number, colorScheme: 'light' | 'dark', path: string) => {
+/** Of a fleet in which something goes on, with the buttons of the simulator; each is checked for what keeps people from using it. */
+async function takePictures(t: Test, folder: string, host: string): Promise<void> {
+  const take = async (name: string, width: number, colorScheme: 'light' | 'dark', path: string, sign: string) => {
     await page.setViewportSize({ width, height: 820 })
     await page.emulateMedia({ colorScheme })
     await page.goto(`${url}/#/${path}`)
-    await page.locator('main').waitFor()
+    await page.getByText(sign).first().waitFor()
     await page.screenshot({ path: join(folder, `${name}.png`) })
+    t.same(await seriousFindings(page), [], name)
   }
-  await take('fleet', 1360, 'light', '')
-  await take('fleet-dark', 1360, 'dark', '')
-  await take('phone', 390, 'light', '')
-  await take('host', 1360, 'light', `hosts/${host}`)
-  await take('phone-host-dark', 390, 'dark', `hosts/${host}`)
-  await take('network', 1360, 'dark', 'network')
-  await take('fleet-again', 1360, 'light', '')
+  await take('fleet', 1360, 'light', '', 'Under way')
+  await take('fleet-dark', 1360, 'dark', '', 'Under way')
+  await take('phone', 390, 'light', '', 'Under way')
+  await take('host', 1360, 'light', `hosts/${host}`, 'Conditions')
+  await take('phone-host-dark', 390, 'dark', `hosts/${host}`, 'Conditions')
+  await take('network', 1360, 'dark', 'network', 'ovn-controller')
+  await take('fleet-again', 1360, 'light', '', 'Under way')
 }
 
 t.test('a cable is pulled, and the host says so', async t => {
@@ -71,7 +76,8 @@ t.test('a host is drained from the command line: the bar moves, and the tile tur
     .getByText(/receiving \d/)
     .first()
     .waitFor()
-  await takePictures(kept ?? t.testdir(), first)
+  await page.locator('.job .word', { hasText: /^[1-9]\d* of \d+/ }).waitFor()
+  await takePictures(t, kept ?? t.testdir(), first)
   await tile(first, 'Drained').waitFor()
   const { code, out } = await draining
   t.equal(code, 0, out)
@@ -96,14 +102,21 @@ t.test('the cable is plugged in by the page, and the host is well', async t => {
   t.equal((await run('events', second)).code, 0)
 })
 
+async function post(headers: Record<string, string>): Promise<number | undefined> {
+  const options = { method: 'POST', headers: { 'content-type': 'application/json', ...headers } }
+  const asked = request(`${url}/api/sim/actions/heal-all`, options).end('{}')
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+  answer.resume()
+  return answer.statusCode
+}
+
 t.test('doctor finds the local platform in order, and the door of the simulator takes no other site', async t => {
   t.match((await run('doctor')).out, /that of `npm start` answers/)
-  const request = {
-    method: 'POST',
-    body: '{}',
-    headers: { 'content-type': 'application/json', origin: 'http://elsewhere.example' }
-  }
-  t.equal((await fetch(`${url}/api/sim/actions/heal-all`, request)).status, 403)
+  const elsewhere = 'elsewhere.example'
+  t.equal(await post({ origin: `http://${elsewhere}` }), 403, 'a page of another site')
+  t.equal(await post({ origin: `http://${elsewhere}`, host: elsewhere }), 403, 'a name of another site that points here')
+  t.equal(await post({ 'content-type': 'text/plain' }), 403, 'a form')
+  t.equal(await post({}), 200, 'whoever is on this machine anyway')
   t.match(await run('sim', 'pull-cabel', first), { code: 2, err: /did you mean pull-cable/ })
   t.match(await run('sim', 'pull-cable'), { code: 2, err: /needs host, the name of the host/ })
   t.match(await run('sim', 'fleet'), { code: 0, out: /Nova is up/ })

@@ -1,6 +1,4 @@
 // The fleet page in a real browser, on the real API server.
-import { createRequire } from 'node:module'
-import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import handler from '../../../functions/console/handler.ts'
 import { toEvent } from '../../../functions/dead-letters/letter.ts'
@@ -11,6 +9,7 @@ import { OVSNode } from '../../../shared/schema/ovs-node.ts'
 import { condition } from '../../view/fixtures.ts'
 import { startBrowser } from '../../servers/chromium.ts'
 import { kubernetes } from '../../servers/kubernetes.ts'
+import { seriousFindings } from './axe.ts'
 
 t.setTimeout(300_000)
 const patience = 60_000
@@ -149,7 +148,6 @@ t.test('it survives a restart of its server', async () => {
 })
 
 t.test('no serious finding of accessibility, light, dark and on a phone', async t => {
-  const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
   for (const [width, colorScheme] of [
     [1360, 'light'],
     [390, 'dark']
@@ -159,18 +157,7 @@ t.test('no serious finding of accessibility, light, dark and on a phone', async 
       await page.emulateMedia({ colorScheme })
       await page.goto(`${served.url}/${path}`)
       await page.locator('main').waitFor()
-      await page.evaluate(axe)
-      const found = await page.evaluate(async () => {
-        const { axe } = globalThis as unknown as {
-          axe: { run(): Promise<{ violations: Array<{ id: string; impact: string; nodes: Array<{ html: string }> }> }> }
-        }
-        return (await axe.run()).violations.map(({ id, impact, nodes }) => ({ id, impact, html: nodes[0]?.html }))
-      })
-      t.same(
-        found.filter(({ impact }) => impact === 'serious' || impact === 'critical'),
-        [],
-        `${path} at ${width}`
-      )
+      t.same(await seriousFindings(page), [], `${path} at ${width}`)
     }
     const overflows = await page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth')
     t.notOk(overflows, `nothing is cut off at ${width}`)
