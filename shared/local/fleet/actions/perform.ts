@@ -37,7 +37,7 @@ const deeds: Deeds = {
     for (const { name, args } of open)
       await perform(fleet, name, args).catch((err: Error) => problems.push(`${name}: ${err.message}`))
     fleet.undo.clear()
-    const did = open.length === 0 ? 'nothing was wrong' : `${open.length} things undone`
+    const did = open.length === 0 ? 'nothing was wrong' : open.length === 1 ? 'one thing undone' : `${open.length} things undone`
     return { did: [did, ...problems].join('; ') }
   }
 }
