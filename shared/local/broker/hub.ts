@@ -110,7 +110,7 @@ export class Hub {
   }
 
   async #accept(broker: string, event: Event, passed: Headers, ttl: number): Promise<Answer> {
-    if (ttl < 0) return { status: 400, body: 'too many replies in a row' }
+    if (ttl <= 0) return { status: 400, body: 'too many replies in a row' }
     delete event.attributes.knativebrokerttl
     event.attributes.knativearrivaltime = rfc3339(this.#options.clock.now())
     const routes = this.#routes.get(broker)!.routes.filter(({ matches }) => matches(event.attributes))

@@ -51,12 +51,14 @@ export function judgePlain(result: Result): Verdict {
   }
   const { status, headers } = result.answer
   if (status >= 200 && status < 300) return { done: true }
-  if (status >= 300 && status < 400) return { done: false, retry: false }
+  if (status >= 300 && status < 400 && !redirects.has(status)) return { done: false, retry: false }
   const cause = { code: status, data: cut(bytes(result.answer)) }
   const retryAfter = headers?.['retry-after']
   return { done: false, retry: isRetried(status), cause, ...(retryAfter && asksToWait(status) && { retryAfter }) }
 }
 
+/** One that says no place is an answer like any other. */
+const redirects = new Set([301, 302, 303, 307, 308])
 const isRetried = (status: number): boolean => status >= 500 || [404, 408, 409, 429].includes(status)
 const asksToWait = (status: number): boolean => status === 429 || status === 503
 

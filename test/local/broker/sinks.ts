@@ -54,7 +54,13 @@ export function localSink(respond?: Respond): LocalSink {
   return { ...record, deliver: request => take({ method: 'POST', ...request }) }
 }
 
-export async function httpSink(t: Test, respond?: Respond, host = '127.0.0.1'): Promise<Sink> {
+/** What it is to overlook is answered and not recorded. */
+export async function httpSink(
+  t: Test,
+  respond?: Respond,
+  host = '127.0.0.1',
+  overlook: (received: Received) => boolean = () => false
+): Promise<Sink> {
   const { take, ...record } = recorder(respond)
   const server = createServer((req, res) => {
     const chunks: Buffer[] = []
@@ -66,7 +72,8 @@ export async function httpSink(t: Test, respond?: Respond, host = '127.0.0.1'): 
         headers: req.headers as Record<string, string>,
         body: Buffer.concat(chunks)
       }
-      take(one).then(
+      if (overlook(one)) return res.writeHead(204).end()
+      return take(one).then(
         ({ status, headers = {}, body = '' }) =>
           status === 0 ? req.socket.resetAndDestroy() : res.writeHead(status, headers).end(body),
         (err: unknown) => t.fail(String(err))
