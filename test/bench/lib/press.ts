@@ -1,5 +1,5 @@
-// A load that costs less than what it measures. autocannon takes twice the time of a lean server for a request: on two cores it would be
-// autocannon that is measured, and two servers of different speed would look alike.
+// A load that costs less than what it measures: 13 to 20 µs of CPU a request. Under autocannon two servers of different cost came out alike on
+// two cores, since the load was the slower of the two processes.
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
