@@ -1,10 +1,9 @@
 import { Type } from 'typebox'
 import { shutdownCancelled, shutdownRequested } from '../../shared/events/libvirt.ts'
 import { evictionChanged, evictionDeleted } from '../../shared/events/objects.ts'
-import { hostFields, hostReactions, onBehalfOf, openHostDeps, whole } from '../../shared/openstack/host-function.ts'
+import { hostFields, hostReactions, onBehalfOf, openHostDeps, settleNow } from '../../shared/openstack/host-function.ts'
 import { serviceReaction } from '../../shared/openstack/nova-hints.ts'
 import { defineFunction, on } from '../../shared/runtime/function.ts'
-import { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import { drainForShutdown, settle, shutdownIsOff, type Deps } from './act.ts'
 import { isOpen, manager } from './decide.ts'
 
@@ -14,10 +13,7 @@ const config = Type.Object({
 })
 
 /** Ours are named like their host. */
-async function ofHost(name: string, deps: Deps): Promise<void> {
-  const hypervisor = await deps.kube.find(Hypervisor, name)
-  if (hypervisor) await settle(whole(hypervisor), deps)
-}
+const ofHost = (name: string, deps: Deps): Promise<void> => settleNow({ settle }, name, deps)
 
 export default defineFunction({
   name: 'maintenance',
@@ -39,10 +35,10 @@ export default defineFunction({
       ofHost(data.name, onBehalfOf(call, deps))
     ),
     on(shutdownRequested, { key: ({ data }) => data.host }, ({ data }, deps: Deps, call) =>
-      drainForShutdown(data.host, data.bootId, onBehalfOf(call, deps))
+      deps.inTurn(data.host, () => drainForShutdown(data.host, data.bootId, onBehalfOf(call, deps)))
     ),
     on(shutdownCancelled, { key: ({ data }) => data.host }, ({ data }, deps: Deps, call) =>
-      shutdownIsOff(data.host, onBehalfOf(call, deps))
+      deps.inTurn(data.host, () => shutdownIsOff(data.host, onBehalfOf(call, deps)))
     )
   ]
 })

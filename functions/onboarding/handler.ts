@@ -4,7 +4,7 @@ import { novaServerChanged } from '../../shared/events/nova.ts'
 import { defineFunction, on } from '../../shared/runtime/function.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import { prefixed, underPrefix } from '../../shared/openstack/config.ts'
-import { hostFields, hostReactions, onBehalfOf, openHostDeps, whole } from '../../shared/openstack/host-function.ts'
+import { hostFields, hostReactions, onBehalfOf, openHostDeps, settleNow } from '../../shared/openstack/host-function.ts'
 import { serviceReaction } from '../../shared/openstack/nova-hints.ts'
 import { settle, type Deps } from './act.ts'
 import { checkPattern, parseCheckRule } from './checks.ts'
@@ -92,7 +92,7 @@ export default defineFunction({
       if (!name.startsWith(prefix)) return
       const deps = onBehalfOf(call, opened)
       const tested = (await deps.kube.list(Hypervisor)).items.find(hypervisor => isTestOf(hypervisor, prefix, name))
-      if (tested) await settle(whole(tested), deps)
+      if (tested) await settleNow({ settle }, tested.metadata.name, deps)
     })
   ]
 })

@@ -4,6 +4,7 @@ import { tick } from '../events/knative.ts'
 import { hypervisorChanged } from '../events/objects.ts'
 import type { Kube } from '../kube/connect.ts'
 import { Duration } from '../runtime/config.ts'
+import { keyLock, type KeyLock } from '../runtime/key-lock.ts'
 import { settleAll } from '../runtime/settle-all.ts'
 import { on, type Call, type Change, type Platform, type Reaction, type Received } from '../runtime/function.ts'
 import { Hypervisor } from '../schema/hypervisor.ts'
@@ -28,6 +29,8 @@ export interface HostDeps extends Pick<Platform, 'clock' | 'log'> {
   extended: boolean
   observe: boolean
   countDrift: (kind: string, action: string) => void
+  /** One pass for a host at a time, be it by an event or by a tick: who writes after another must have seen what that one wrote. */
+  inTurn: KeyLock
 }
 
 export type HostConfig = OpenStackConfig & { kubeconfig?: string; observe: boolean; listingAge: number }
@@ -47,7 +50,8 @@ export async function openHostDeps(manager: string, config: HostConfig, platform
   const extended = await isExtended(kube, log)
   const listings = createListings(cloud, { now: () => clock().getTime(), maxAgeMs: config.listingAge })
   const countDrift = driftMetric(metrics, manager)
-  return { kube, cloud, listings, extended, observe: config.observe, countDrift, clock, log }
+  const inTurn = keyLock({ maxWaiting: Infinity }) // events are counted where they come in
+  return { kube, cloud, listings, extended, observe: config.observe, countDrift, inTurn, clock, log }
 }
 
 export { isObserved, observeAnnotation } from '../kube/observe.ts'
@@ -75,14 +79,24 @@ export function hostReactions<Deps extends HostDeps>(fn: HostFunction<Deps>): Re
       const due = data.tick === 'fast' ? open : fn.differing ? await fn.differing(all, deps) : all
       // those under way may have come further since they were listed: with many hosts that is seconds ago
       const moving = new Set(open)
-      await settleAll(due, host => (moving.has(host) ? settleNow(fn, host.metadata.name, deps) : fn.settle(host, deps)))
+      await settleAll(due, host => {
+        const { name } = host.metadata
+        return moving.has(host) ? settleNow(fn, name, deps) : deps.inTurn(name, () => fn.settle(host, deps))
+      })
     })
   ]
 }
 
-async function settleNow<Deps extends HostDeps>(fn: HostFunction<Deps>, name: string, deps: Deps): Promise<void> {
-  const hypervisor = await deps.kube.find(Hypervisor, name)
-  if (hypervisor) await fn.settle(whole(hypervisor), deps)
+/** As the host is when its turn has come. */
+export function settleNow<Deps extends HostDeps>(
+  fn: Pick<HostFunction<Deps>, 'settle'>,
+  name: string,
+  deps: Deps
+): Promise<void> {
+  return deps.inTurn(name, async () => {
+    const hypervisor = await deps.kube.find(Hypervisor, name)
+    if (hypervisor) await fn.settle(whole(hypervisor), deps)
+  })
 }
 
 /** Whether what is about to be done is still asked for: a tick looks at many hosts of one listing, and somebody may have changed this one since. */

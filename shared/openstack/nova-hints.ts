@@ -3,7 +3,7 @@ import { novaServiceChanged } from '../events/nova.ts'
 import { on, type Reaction } from '../runtime/function.ts'
 import { Hypervisor } from '../schema/hypervisor.ts'
 import { namesOf, novaHost } from './host.ts'
-import { onBehalfOf, whole, type HostDeps, type HostFunction } from './host-function.ts'
+import { onBehalfOf, settleNow, whole, type HostDeps, type HostFunction } from './host-function.ts'
 
 /** Whichever Hypervisor stands for Nova's host: most are named alike, and of the others the list is asked. */
 export async function byNovaHost(
@@ -20,7 +20,7 @@ export async function byNovaHost(
 }
 
 export const serviceReaction = <Deps extends HostDeps>(
-  { settle }: Pick<HostFunction<Deps>, 'settle'>,
+  fn: Pick<HostFunction<Deps>, 'settle'>,
   formsOf: (deps: Deps) => readonly string[] = () => []
 ): Reaction<Deps> =>
   on(novaServiceChanged, { key: ({ data }) => data.host }, async ({ data }, opened: Deps, call) => {
@@ -28,5 +28,5 @@ export const serviceReaction = <Deps extends HostDeps>(
     const hypervisor = await byNovaHost(data.host, deps.kube, formsOf(deps))
     if (!hypervisor) return
     deps.listings.forget() // what was listed before is what has changed
-    await settle(hypervisor, deps)
+    await settleNow(fn, hypervisor.metadata.name, deps)
   })

@@ -5,6 +5,7 @@ import { settle as settleAggregates } from '../../functions/aggregates/act.ts'
 import { settle as settleMaintenance } from '../../functions/maintenance/act.ts'
 import { hostReactions, type HostDeps, type HostFunction } from '../../shared/openstack/host-function.ts'
 import { createListings } from '../../shared/openstack/listings.ts'
+import { keyLock } from '../../shared/runtime/key-lock.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import { condition, hypervisor, now } from '../functions/host-life/fixtures.ts'
 import { testPlatform } from '../runtime/platform.ts'
@@ -42,7 +43,7 @@ function depsOf({ stored, eviction, service, aggregates = [] }: Scene): { deps: 
   }
   const { log } = testPlatform()
   const deps = { kube, cloud, listings: createListings(cloud as never), extended: true, observe: false, clock: () => now, log }
-  return { deps: { ...deps, countDrift: () => {} } as unknown as HostDeps, did }
+  return { deps: { ...deps, countDrift: () => {}, inTurn: keyLock() } as unknown as HostDeps, did }
 }
 
 const done = condition('Onboarding', 'False')
@@ -96,4 +97,24 @@ void t.test('a host under way is read again when its turn comes', async t => {
   await tick(true, undefined)
   await tick(false, changed)
   t.same(settled, [4, 3], 'one that rests is taken from the listing')
+})
+
+void t.test('an event and a tick look at a host one after the other', async t => {
+  const { deps } = depsOf({ stored: changed })
+  let atOnce = 0
+  let most = 0
+  const fn: HostFunction<HostDeps> = {
+    changed: [],
+    isOpen: () => true,
+    async settle() {
+      most = Math.max(most, (atOnce += 1))
+      await new Promise(resolve => setImmediate(resolve))
+      atOnce -= 1
+    }
+  }
+  const { log, signal } = testPlatform()
+  const data = { apiVersion: 'kvm.cloud.sap/v1', kind: 'Hypervisor', name: 'host-1', tick: 'fast' }
+  const event = { id: 'e', source: '/t', type: 'x', data } as never
+  await Promise.all([...hostReactions(fn), ...hostReactions(fn)].map(reaction => reaction.handle(event, deps, { log, signal })))
+  t.equal(most, 1)
 })
