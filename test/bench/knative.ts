@@ -40,9 +40,10 @@ export async function run(report: Report): Promise<void> {
     report({ name: 'knative.cold-start.total', ours: median(starts.map(({ total }) => total)), unit: 'ms' })
     report({ name: 'knative.cold-start.ours', ours: median(starts.map(({ ours }) => ours)), goal: { atMost: 300 }, unit: 'ms' })
 
-    const { lost, rate, p99, memory: held } = await load(world)
+    const { lost, rate, p50, p99, memory: held } = await load(t, world)
     report({ name: 'knative.load.rate', ours: rate, unit: 'events/s' })
     report({ name: 'knative.load.lost', ours: lost, goal: { atMost: 0 }, unit: 'events' })
+    report({ name: 'knative.load.p50', ours: p50, unit: 'ms' })
     report({ name: 'knative.load.p99', ours: p99, unit: 'ms' })
     report({ name: 'knative.load.memory', ours: held, goal: { atMost: 128 }, unit: 'MB' })
   } finally {

@@ -9,12 +9,13 @@ import { libvirtKinds } from '../../shared/events/libvirt.ts'
 import { ovsKinds } from '../../shared/events/ovs.ts'
 import { agent, hostRoot } from '../agents/hypervisor/harness.ts'
 import { startOvsAgent } from '../agents/ovs/lab.ts'
-import { httpSink, type Received } from '../local/broker/sinks.ts'
+import type { Received } from '../local/broker/sinks.ts'
 import { create, open } from '../node-libvirt/real.ts'
 import { eventually } from '../servers/eventually.ts'
 import { startLibvirt } from '../servers/libvirt.ts'
 import { startOvsLab } from '../servers/ovs.ts'
-import { allReady, apply, freshNamespace, patience, type Conditioned, type World } from './world.ts'
+import { brokerFor, clusterSink } from './broker.ts'
+import { patience, type Conditioned, type World } from './world.ts'
 
 const root = join(import.meta.dirname, '../..')
 const ofAgents = new Set([...libvirtKinds, ...ovsKinds].map(({ type }) => type))
@@ -34,7 +35,6 @@ async function wiring(): Promise<Map<string, string[]>> {
 const wanted = [
   'sap.cloud.kvm.domain.crashed.v1',
   'sap.cloud.kvm.watchdog.fired.v1',
-  'sap.cloud.kvm.domain.stopped.v1',
   'io.c5c3.ovs.bond.lost.v1',
   'io.c5c3.ovs.bond-member.lost.v1'
 ]
@@ -52,60 +52,71 @@ ovs-vsctl --db=unix:$DIR/tor/db.sock -- add-br br0 -- set bridge br0 datapath_ty
   -- add-bond br0 b1 t10 t11 -- set port b1 bond_mode=balance-tcp lacp=active other_config:lacp-time=fast
 `
 
-export async function agents(t: Test, world: World): Promise<void> {
-  const { cluster, ingress } = world
-  const namespace = await freshNamespace(world, 'agents-beside')
-  const sink = await httpSink(t, undefined, cluster.host)
-  const wired = await wiring()
-  const trigger = (type: string, fn: string, n: number) => ({
-    apiVersion: 'eventing.knative.dev/v1',
-    kind: 'Trigger',
-    metadata: { name: `${fn}-${n}`, namespace },
-    spec: { broker: 'b', filter: { attributes: { type } }, subscriber: { uri: `${sink.url}${fn}` } }
-  })
-  // one more hears each type, whoever else does: an event that nobody is wired to can be seen too
-  const triggers = wanted.flatMap((type, n) => ['all', ...(wired.get(type) ?? [])].map(fn => trigger(type, fn, n)))
-  await apply(world, { apiVersion: 'eventing.knative.dev/v1', kind: 'Broker', metadata: { name: 'b', namespace } }, ...triggers)
-  await allReady(cluster, `/apis/eventing.knative.dev/v1/namespaces/${namespace}/triggers`)
+export interface Lab {
+  node: Awaited<ReturnType<typeof startLibvirt>>['nodes'][number]
+  virt: Awaited<ReturnType<typeof open>>
+  ovs: Awaited<ReturnType<typeof startOvsLab>>
+}
 
+/** For all passes of the suite. */
+export async function startLab(t: Test): Promise<Lab> {
   const { nodes } = await startLibvirt(t, { nodes: [{ name: 'a' }] })
-  const [node] = nodes as [(typeof nodes)[number]]
-  const virt = await open(t, node.uri)
+  const [node] = nodes as [Lab['node']]
+  return { node, virt: await open(t, node.uri), ovs: await startOvsLab(t, bond) }
+}
+
+export async function startHypervisorAgent(t: Test, { cluster }: World, { node }: Lab, sink: string) {
   const files = await hostRoot(t)
-  await agent(t, {
+  return agent(t, {
     NODE_NAME: 'beside',
     KUBECONFIG: cluster.kubeconfig,
-    K_SINK: `${ingress}/${namespace}/b`,
+    K_SINK: sink,
     LIBVIRT_URI: node.uri,
     HOST_ROOT: files,
     STATE_FOLDER: join(files, 'state')
   })
-  const lab = await startOvsLab(t, bond)
-  await startOvsAgent(t, {
-    dir: lab.dir,
-    node: 'n1',
-    kubeconfig: cluster.kubeconfig,
-    namespace,
-    sink: `${ingress}/${namespace}/b`,
-    env: { EXPECTED_BRIDGES: 'br-int' }
-  })
+}
 
-  await create(virt, 'victim')
-  await eventually('the guest', async () => node.virsh('list --name').includes('victim'))
-  node.run('kill -9 $(cat /run/libvirt/qemu/victim.pid)')
-  await watchdogFires(node, virt)
+export async function agents(t: Test, world: World, lab: Lab): Promise<void> {
+  const { cluster, tag } = world
+  const { node, virt, ovs } = lab
+  const sink = await clusterSink(t, world)
+  const wired = await wiring()
+  const to = (path: string) => ({ subscriber: { uri: `${sink.url}${path}` } })
+  const triggers = wanted.flatMap((type, n) =>
+    (wired.get(type) ?? []).map(fn => [`${fn}-${n}`, { filter: { attributes: { type } }, ...to(fn) }] as const)
+  )
+  // one more hears everything: an event that nobody is wired to can be seen too
+  const { namespace, url } = await brokerFor(t, world, 'agents', { all: to('all'), ...Object.fromEntries(triggers) })
+  await startHypervisorAgent(t, world, lab, url)
+  const env = { EXPECTED_BRIDGES: 'br-int' }
+  await startOvsAgent(t, { dir: ovs.dir, node: 'n1', kubeconfig: cluster.kubeconfig, namespace, sink: url, env })
+
+  const victim = `${tag}-victim`
+  await create(virt, victim)
+  await eventually('the guest', async () => node.virsh('list --name').includes(victim))
+  node.run(`kill -9 $(cat /run/libvirt/qemu/${victim}.pid)`)
+  await watchdogFires(node, virt, `${tag}-dog`)
   const arrived = (type: string, path: string): Received | undefined =>
     sink.received.find(one => one.path === path && one.headers['ce-type'] === type)
   const heard = (type: string, path = '/all') => eventually(`${type} at ${path}`, async () => arrived(type, path), patience)
   await heard('sap.cloud.kvm.domain.crashed.v1')
   await heard('sap.cloud.kvm.watchdog.fired.v1')
-  await eventually('a bond with both members', async () => bothUsable(lab.run), patience)
-  lab.run('ip -n tor link set t10 down; ip -n tor link set t11 down')
+  await eventually('a bond with both members', async () => bothUsable(ovs.run), patience)
+  ovs.run('ip -n tor link set t10 down; ip -n tor link set t11 down')
   await heard('io.c5c3.ovs.bond.lost.v1')
+  ovs.run('ip -n tor link set t10 up; ip -n tor link set t11 up')
 
-  for (const type of wanted.filter(type => type !== 'sap.cloud.kvm.domain.stopped.v1')) {
+  for (const type of wanted) {
     const functions = wired.get(type) ?? []
-    for (const fn of functions) await heard(type, `/${fn}`)
+    const traces = new Set<unknown>()
+    const { headers } = await heard(type)
+    for (const path of ['all', ...functions].map(fn => `/${fn}`)) {
+      await heard(type, path)
+      const same = sink.received.find(one => one.path === path && one.headers['ce-id'] === headers['ce-id'])
+      traces.add(same?.headers['ce-traceparent'])
+    }
+    t.match([...traces], [/^00-[\da-f]{32}-[\da-f]{16}-01$/], 'the trace that the agent began, at all of them')
     const paths = new Set(sink.received.filter(({ headers }) => headers['ce-type'] === type).map(({ path }) => path))
     t.same([...paths].sort(), ['/all', ...functions.map(fn => `/${fn}`)].sort(), `${type} → ${functions.join(', ') || 'nobody'}`)
   }
@@ -115,12 +126,12 @@ const bothUsable = (run: (command: string) => string): boolean =>
   run('OVS_RUNDIR=$DIR/n1 ovs-appctl bond/show bond0').match(/m\d: enabled/g)?.length === 2
 
 /** What a guest would write to its watchdog, through QEMU's monitor. */
-async function watchdogFires(node: { virsh(command: string): string }, virt: Awaited<ReturnType<typeof open>>): Promise<void> {
+async function watchdogFires(node: Lab['node'], virt: Lab['virt'], name: string): Promise<void> {
   const register = (offset: number) => `o /w 0xcf8 0x${(0x8000_0000 + (5 << 11) + offset).toString(16)}`
   const address = `<address type='pci' domain='0x0' bus='0x0' slot='0x5' function='0x0'/>`
   const devices = `<watchdog model='i6300esb' action='pause'>${address}</watchdog>`
-  const domain = await create(virt, 'dog', { devices, flags: p.START.paused })
+  const domain = await create(virt, name, { devices, flags: p.START.paused })
   for (const command of [register(0x60), 'o /h 0xcfc 0x0007', register(0x68), 'o /b 0xcfc 0x02'])
-    node.virsh(`qemu-monitor-command dog --hmp '${command}'`)
+    node.virsh(`qemu-monitor-command ${name} --hmp '${command}'`)
   await virt.call(p.domainResume, { domain })
 }

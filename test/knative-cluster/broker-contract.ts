@@ -2,26 +2,21 @@
 import type { Test } from 'tap'
 import { contract } from '../local/broker/contract.ts'
 import type { Installed, Target } from '../local/broker/contract-target.ts'
-import { broker, trigger, type Spec } from '../local/broker/manifests.ts'
-import { httpSink } from '../local/broker/sinks.ts'
-import { allReady, freshNamespace, type World } from './world.ts'
+import { trigger, type Spec } from '../local/broker/manifests.ts'
+import { brokerFor, clusterSink } from './broker.ts'
+import type { World } from './world.ts'
 
 export async function brokerContract(t: Test, world: World): Promise<void> {
-  const { cluster, ingress } = world
-  let brokers = 0
+  const { cluster } = world
   const target: Target = {
     storesFirst: false,
-    sink: (t, respond) => httpSink(t, respond, cluster.host),
+    sink: (t, respond) => clusterSink(t, world, respond),
     // a Broker and a namespace of its own each time: Triggers that are deleted together break the broker they leave
-    async install(_: Test, spec: Spec | undefined, triggers: Record<string, Spec>): Promise<Installed> {
-      const namespace = await freshNamespace(world, `contract-${(brokers += 1)}`)
-      const made = Object.entries(triggers).map(([name, of]) => trigger(name, of, namespace).doc)
-      const text = (docs: unknown[]) => docs.map(doc => JSON.stringify(doc)).join('\n---\n')
-      await cluster.kubectl(['apply', '--dry-run=server', '-f', '-'], text(made))
-      await cluster.kubectl(['apply', '-f', '-'], text([broker('b', spec, namespace).doc, ...made]))
-      await allReady(cluster, `/apis/eventing.knative.dev/v1/namespaces/${namespace}/brokers`)
-      await allReady(cluster, `/apis/eventing.knative.dev/v1/namespaces/${namespace}/triggers`)
-      return { ingress: `${ingress}/${namespace}/b`, namespace, settled: async () => {} }
+    async install(t: Test, spec: Spec | undefined, triggers: Record<string, Spec>): Promise<Installed> {
+      const tried = Object.entries(triggers).map(([name, of]) => JSON.stringify(trigger(name, of, 'default').doc))
+      await cluster.kubectl(['apply', '--dry-run=server', '-f', '-'], tried.join('\n---\n'))
+      const { namespace, url } = await brokerFor(t, world, 'contract', triggers, spec)
+      return { ingress: url, namespace, settled: async () => {} }
     }
   }
   contract(t, target)

@@ -1,7 +1,7 @@
 // Many events at once, from a sender that may send again what was not taken; and who got them.
 import type { Test } from 'tap'
-import { httpSink } from '../local/broker/sinks.ts'
 import { eventually } from '../servers/eventually.ts'
+import { clusterSink } from './broker.ts'
 import { patience, post, type World } from './world.ts'
 
 export interface Flood {
@@ -57,19 +57,15 @@ export interface Counter {
   settled: (events: number) => Promise<{ lost: number; doubled: number }>
 }
 
-export async function counter(t: Test, { cluster }: World): Promise<Counter> {
+export async function counter(t: Test, world: World): Promise<Counter> {
   const seen = new Map<string, number>()
   let last = Date.now()
-  const sink = await httpSink(
-    t,
-    ({ headers }) => {
-      const id = String(headers['ce-id'])
-      seen.set(id, (seen.get(id) ?? 0) + 1)
-      last = Date.now()
-      return { status: 204 }
-    },
-    cluster.host
-  )
+  const sink = await clusterSink(t, world, ({ headers }) => {
+    const id = String(headers['ce-id'])
+    seen.set(id, (seen.get(id) ?? 0) + 1)
+    last = Date.now()
+    return { status: 204 }
+  })
   return {
     url: sink.url,
     seen,

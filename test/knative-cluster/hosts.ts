@@ -1,11 +1,17 @@
 // Node labelled → cluster agent → Broker → Trigger → function, from zero → Hypervisor with conditions.
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { promisify } from 'node:util'
 import type { Test } from 'tap'
+import { callsOf, curl } from '../../shared/install/calls.ts'
+import { manifests } from '../../shared/install/manifests.ts'
 import { Node } from '../../shared/kube/index.ts'
+import { traceOf } from '../../shared/runtime/emitter.ts'
+import { traceId } from '../../shared/runtime/log.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import { eventually } from '../servers/eventually.ts'
-import { allReady, deliver, hostOf, patience, podsOf, post, type World } from './world.ts'
+import { notOf, overlay } from './overlay.ts'
+import { allReady, deliver, logged, patience, podsOf, type World } from './world.ts'
 
 export const virtDriver = { 'nova.openstack.cloud.sap/virt-driver': 'kvm' }
 
@@ -48,60 +54,60 @@ export const atZero = (world: World, fn: string): Promise<true> =>
   )
 
 export async function fromZero(t: Test, world: World): Promise<void> {
+  const { admin, tag } = world
   await stopTicks(world)
   await atZero(world, 'hypervisor')
-  const cold = await becomesHypervisor(world, 'hv-cold')
+  const cold = await becomesHypervisor(world, `${tag}-cold`)
   t.ok((await podsOf(world, 'hypervisor')).length > 0, 'the event woke the function')
   const warm: number[] = []
-  for (let i = 0; i < 5; i++) warm.push(await becomesHypervisor(world, `hv-warm-${i}`))
+  for (let i = 0; i < 5; i++) warm.push(await becomesHypervisor(world, `${tag}-warm-${i}`))
   t.comment(`Node → Hypervisor: cold ${cold.toFixed(0)} ms, warm ${warm.map(ms => ms.toFixed(0)).join(', ')} ms`)
-  const stored = await world.admin.find(Hypervisor, 'hv-cold')
-  t.match(stored?.metadata.ownerReferences, [{ kind: 'Node', name: 'hv-cold' }])
+  const stored = await admin.find(Hypervisor, `${tag}-cold`)
+  t.match(stored?.metadata.ownerReferences, [{ kind: 'Node', name: `${tag}-cold` }])
   t.match(stored?.status?.conditions, [{ type: 'Ready', status: 'False', reason: 'Onboarding' }])
 }
 
-/** Each function answers an event that is sent to its own address, from zero too. */
-export async function direct(t: Test, world: World, functions: string[]): Promise<void> {
-  for (const fn of functions) {
-    const answer = await post(world.gateway, { type: 'dev.knative.sources.ping' }, { tick: 'fast' }, { host: hostOf(fn) })
-    t.equal(answer.status, 204, `${fn} answers in ${answer.ms.toFixed(0)} ms`)
-    t.equal(answer.body, '', 'and with nothing that a broker could take for an event')
+/** The lines of knative/README.md as they stand there, but for the way to the gateway, which a pod finds by its name. */
+export async function direct(t: Test, { gateway }: World): Promise<void> {
+  const calls = callsOf(await manifests()).filter(({ type }) => type === 'dev.knative.sources.ping')
+  for (const call of calls) {
+    const { stdout } = await promisify(execFile)('sh', ['-c', `${curl(call)} --connect-to ::${new URL(gateway).hostname}:80`])
+    t.equal(stdout.trim(), '204', call.name)
   }
 }
 
+/** What the cluster agent tells bears a trace that is in the log of the function; one that was begun elsewhere goes on. */
 export async function traced(t: Test, world: World): Promise<void> {
-  const trace = 'abcdef0123456789abcdef0123456789'
-  const data = { apiVersion: 'v1', kind: 'Node', name: 'hv-cold' }
+  const { admin, broker, tag } = world
+  const uid = (await admin.find(Node, `${tag}-warm-4`))?.metadata?.uid ?? ''
+  const line = await eventually('the event in the log', async () => (await logged(world, 'hypervisor', uid))[0], patience)
+  t.equal(line['trace_id'], traceId(traceOf('/cluster-agent', String(line['id']))), 'the trace began in the cluster agent')
+  const trace = randomUUID().replaceAll('-', '')
+  const data = { apiVersion: 'v1', kind: 'Node', name: `${tag}-cold` }
   const traceparent = `00-${trace}-b7ad6b7169203331-01`
-  await deliver(`${world.ingress}/drover/default`, { type: 'io.k8s.node.changed.v1', changed: 'labels', traceparent }, data)
-  const line = await eventually(
-    'the trace in the log of the function',
-    async () => {
-      for (const { metadata } of await podsOf(world, 'hypervisor')) {
-        const log = await world.cluster.kubectl(['logs', '-n', 'drover', metadata.name, '-c', 'function', '--tail=200'])
-        const found = log.split('\n').find(line => line.includes(trace))
-        if (found !== undefined) return found
-      }
-      return undefined
-    },
-    patience
-  )
-  t.match(JSON.parse(line), { trace_id: trace })
+  await deliver(broker, { type: 'io.k8s.node.changed.v1', changed: 'labels', traceparent }, data)
+  const found = await eventually('the trace in the log', async () => (await logged(world, 'hypervisor', trace))[0], patience)
+  t.match(found, { trace_id: trace })
 }
 
-/** The optional component in place of the cluster agent, by an overlay as its file says. */
+/** The optional component in place of the cluster agent, by an overlay as its file says; one function's Triggers will do. */
 export async function apiServerSource(t: Test, world: World): Promise<void> {
-  const { cluster } = world
-  const folder = await mkdtemp(join(cluster.folder, 'overlay-'))
-  const knative = relative(folder, join(import.meta.dirname, '../../knative'))
-  const overlay = { resources: [knative], components: [join(knative, 'components/apiserversource')] }
-  await writeFile(join(folder, 'kustomization.yaml'), JSON.stringify(overlay))
+  const { admin, cluster, tag } = world
+  const folder = await overlay(cluster, { components: ['apiserversource'], leftOut: notOf('hypervisor') })
   await cluster.kubectl(['delete', 'deployment/cluster-agent', '-n', 'drover'])
   await cluster.kubectl(['apply', '-k', folder])
   await stopTicks(world)
   await allReady(cluster, '/apis/sources.knative.dev/v1/namespaces/drover/apiserversources')
   await allReady(cluster, '/apis/eventing.knative.dev/v1/namespaces/drover/triggers', 2 * patience)
-  const ms = await becomesHypervisor(world, 'hv-apiserversource')
+  const data = { apiVersion: 'v1', kind: 'Node', name: `${tag}-cold` }
+  const attributes = { type: 'dev.knative.apiserver.ref.update', kind: 'Node', name: `${tag}-cold`, apiversion: 'v1' }
+  const served = async () => {
+    const id = randomUUID()
+    await deliver(world.broker, { ...attributes, id }, data)
+    return (await logged(world, 'hypervisor', id)).length > 0
+  }
+  await eventually('the new Triggers to serve', served, patience) // ready is not yet serving, see broker.ts
+  const ms = await becomesHypervisor(world, `${tag}-apiserversource`)
   t.comment(`Node → Hypervisor by ApiServerSource: ${ms.toFixed(0)} ms`)
-  t.match((await world.admin.find(Hypervisor, 'hv-apiserversource'))?.status?.conditions, [{ type: 'Ready' }])
+  t.match((await admin.find(Hypervisor, `${tag}-apiserversource`))?.status?.conditions, [{ type: 'Ready' }])
 }

@@ -8,6 +8,7 @@ const in_ = (api: string, namespace: string, plural: string): string => `/apis/$
 
 export async function everyServiceReady({ cluster }: World): Promise<{ services: number; triggers: number }> {
   const services = await allReady(cluster, in_('serving.knative.dev/v1', 'drover', 'services'), 2 * patience)
+  await allReady(cluster, in_('serving.knative.dev/v1', 'kubevirt-operator-system', 'services'), patience)
   const triggers = await allReady(cluster, in_('eventing.knative.dev/v1', 'drover', 'triggers'), 2 * patience)
   await allReady(cluster, in_('eventing.knative.dev/v1', 'drover', 'brokers'))
   await allReady(cluster, in_('sources.knative.dev/v1', 'drover', 'pingsources'))
@@ -57,12 +58,4 @@ export async function admission(t: Test, { cluster }: World): Promise<void> {
   const refused = await request<Refusal>(cluster, 'POST', machines, bad)
   t.ok(refused.status >= 400, JSON.stringify(refused.body).slice(0, 300))
   t.match(refused.body.message, /machines\.admission\.drover\.dev/, 'refused by the function, through its Service')
-}
-
-/** Those that hear the tick, and the one that takes whatever nobody else could. The others take no events, but requests. */
-export async function functionsOf({ cluster }: World): Promise<string[]> {
-  const triggers = await listed(cluster, in_('eventing.knative.dev/v1', 'drover', 'triggers'))
-  const heard = triggers.filter(({ spec }) => spec['filter'].attributes.type === 'dev.knative.sources.ping')
-  const names = heard.map(({ spec }) => spec['subscriber'].ref).filter(({ namespace }) => namespace === 'drover')
-  return [...new Set(names.map(({ name }) => String(name))), 'dead-letters']
 }

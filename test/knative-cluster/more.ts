@@ -2,23 +2,23 @@
 //   NODE_OPTIONS=--conditions=drover node test/knative-cluster/more.ts
 import t from 'tap'
 import { knative } from '../servers/knative.ts'
-import { apiContract } from './api-contract.ts'
-import { brokerContract } from './broker-contract.ts'
-import { apiServerRestarted, certificateRotated } from './faults.ts'
+import { startLab } from './agents.ts'
+import { apiServerRestarted } from './faults.ts'
 import { apiServerSource } from './hosts.ts'
 import { everyServiceReady } from './installed.ts'
-import { inMemory } from './losses.ts'
+import { uninstalled, upgraded } from './life.ts'
+import { movedToRabbitMq } from './rabbitmq.ts'
 import { nothingRefused } from './rights.ts'
 import { enter } from './world.ts'
 
 t.setTimeout(3_600_000)
-const world = await enter(t, await knative(t))
+const [cluster, lab] = await Promise.all([knative(t), startLab(t)])
+const world = await enter(t, cluster)
 await everyServiceReady(world)
 
 await t.test('the API server is restarted', t => apiServerRestarted(t, world))
-await t.test('the certificate of the webhook is rotated', t => certificateRotated(t, world))
-await t.test('the contract of the local broker', t => brokerContract(t, world))
-await t.test('the contract of the embedded API', t => apiContract(t, world))
-await t.test('in memory: dispatcher and filter are killed under load', t => inMemory(t, world))
-await t.test('the same with ApiServerSource', t => apiServerSource(t, world))
+await t.test('ApiServerSource in place of the cluster agent', t => apiServerSource(t, world))
+await t.test('a new version while hosts come in', t => upgraded(t, world))
+await t.test('RabbitMQ: end to end', t => movedToRabbitMq(t, world, lab))
 await t.test('nobody was refused anything', t => nothingRefused(t, world))
+await t.test('kubectl delete -k leaves the objects alone', t => uninstalled(t, world))

@@ -1,11 +1,13 @@
 // What the parts of the suite share: the cluster with Drover on it, and the addresses under which this machine reaches what is in it.
 import { randomUUID } from 'node:crypto'
-import { request as http } from 'undici'
+import { readFile } from 'node:fs/promises'
+import { request as http, type Dispatcher } from 'undici'
 import type { Test } from 'tap'
 import { connect, type Kube } from '../../shared/kube/index.ts'
 import { eventually } from '../servers/eventually.ts'
 import type { Cluster } from '../servers/knative.ts'
 import { request } from '../servers/request.ts'
+import { inMemoryClass, serviceAddress, type BrokerClass } from './broker-class.ts'
 
 export interface World {
   cluster: Cluster
@@ -14,10 +16,15 @@ export interface World {
   ingress: string
   /** Envoy, which leads to functions by their host name. */
   gateway: string
+  /** Of Drover's own Broker, and where it is. */
+  class: BrokerClass
+  broker: string
+  /** In the names of what one pass of the suite makes. */
+  tag: string
 }
 
 export interface Conditioned {
-  metadata: { name: string; namespace: string; annotations?: Record<string, string> }
+  metadata: { name: string; namespace: string; generation?: number; annotations?: Record<string, string> }
   spec: Record<string, any>
   status?: { conditions?: Array<{ type: string; status: string; reason?: string; message?: string }>; [field: string]: any }
 }
@@ -28,17 +35,16 @@ export const patience = 300_000
 export async function enter(t: Pick<Test, 'teardown'>, cluster: Cluster): Promise<World> {
   const admin = await connect({ manager: 'test', kubeconfig: cluster.kubeconfig, timeoutMs: 60_000 })
   t.teardown(() => admin.close())
+  const ingress = `http://${await serviceAddress(cluster, 'knative-eventing', 'broker-ingress')}`
   return {
     cluster,
     admin,
-    ingress: `http://${await serviceAddress(cluster, 'knative-eventing', 'broker-ingress')}`,
-    gateway: `http://${await serviceAddress(cluster, 'kourier-system', 'kourier-internal')}`
+    ingress,
+    gateway: `http://${await serviceAddress(cluster, 'kourier-system', 'kourier-internal')}`,
+    class: inMemoryClass,
+    broker: `${ingress}/drover/default`,
+    tag: `hv-${randomUUID().slice(0, 6)}`
   }
-}
-
-export async function serviceAddress(cluster: Cluster, namespace: string, name: string): Promise<string> {
-  const { body } = await request<Conditioned>(cluster, 'GET', `/api/v1/namespaces/${namespace}/services/${name}`)
-  return String(body.spec['clusterIP'])
 }
 
 export async function listed<T = Conditioned>(cluster: Cluster, path: string): Promise<T[]> {
@@ -47,7 +53,9 @@ export async function listed<T = Conditioned>(cluster: Cluster, path: string): P
   return body.items
 }
 
-const isReady = ({ status }: Conditioned): boolean =>
+/** What it says of its newest specification; where a kind does not say of which, of any. */
+const isReady = ({ metadata: { generation }, status }: Conditioned): boolean =>
+  (status?.['observedGeneration'] ?? generation) === generation &&
   status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true
 
 /** All of the list; when they do not become so, the error says who and why. */
@@ -71,10 +79,17 @@ export async function allReady(cluster: Cluster, path: string, within = patience
 export const apply = async ({ cluster }: World, ...objects: object[]): Promise<void> =>
   void (await cluster.kubectl(['apply', '-f', '-'], objects.map(object => JSON.stringify(object)).join('\n---\n')))
 
-/** A namespace that nobody waits to see deleted: the cluster ends with the suite. */
-export async function freshNamespace(world: World, name: string): Promise<string> {
+/** A namespace that nobody waits to see deleted: the cluster ends with the suite, and a cluster that is used again has others. */
+export async function freshNamespace(world: World, about: string): Promise<string> {
+  const name = `${about}-${randomUUID().slice(0, 6)}`
   await apply(world, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
   return name
+}
+
+/** Where a webhook of a test is reached by this API server. */
+export async function hookPlace({ host, webhookCert, webhookKey, ca }: Cluster) {
+  const read = (file: string) => readFile(file, 'utf8')
+  return { host, certificate: await read(webhookCert), key: await read(webhookKey), ca: await read(ca) }
 }
 
 export interface Sent {
@@ -88,7 +103,7 @@ export async function post(
   url: string,
   attributes: Record<string, string>,
   data: unknown,
-  { host, headers = {} }: { host?: string; headers?: Record<string, string> } = {}
+  { host, headers = {}, dispatcher }: { host?: string; headers?: Record<string, string>; dispatcher?: Dispatcher } = {}
 ): Promise<Sent> {
   const all = { specversion: '1.0', id: randomUUID(), source: '/test', ...attributes }
   const ce = Object.fromEntries(Object.entries(all).map(([name, value]) => [`ce-${name}`, value]))
@@ -97,7 +112,8 @@ export async function post(
     method: 'POST',
     headers: { 'content-type': 'application/json', ...ce, ...(host !== undefined && { host }), ...headers },
     body: JSON.stringify(data),
-    headersTimeout: patience
+    headersTimeout: patience,
+    ...(dispatcher && { dispatcher })
   })
   return { body: await answer.body.text(), status: answer.statusCode, ms: performance.now() - started }
 }
@@ -121,3 +137,13 @@ export interface Pod {
 
 export const podsOf = ({ cluster }: World, fn: string): Promise<Pod[]> =>
   listed<Pod>(cluster, `/api/v1/namespaces/drover/pods?labelSelector=serving.knative.dev/service%3D${fn}`)
+
+/** Lines of a function's log, of all its pods, that hold a text. */
+export async function logged(world: World, fn: string, text: string): Promise<Array<Record<string, unknown>>> {
+  const found: Array<Record<string, unknown>> = []
+  for (const { metadata } of await podsOf(world, fn)) {
+    const log = await world.cluster.kubectl(['logs', '-n', 'drover', metadata.name, '-c', 'function']).catch(() => '') // just gone
+    found.push(...log.split('\n').flatMap(line => (line.includes(text) ? [JSON.parse(line) as Record<string, unknown>] : [])))
+  }
+  return found
+}

@@ -1,0 +1,66 @@
+// A new version while hosts come in, and the end of the installation: as README tells, and the objects stay.
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { Node } from '../../shared/kube/index.ts'
+import { Hypervisor } from '../../shared/schema/hypervisor.ts'
+import { eventually } from '../servers/eventually.ts'
+import { virtDriver } from './hosts.ts'
+import { everyServiceReady } from './installed.ts'
+import { overlay } from './overlay.ts'
+import { listed, patience, type World } from './world.ts'
+
+const root = join(import.meta.dirname, '../..')
+const image = 'ghcr.io/drover/drover'
+const services = '/apis/serving.knative.dev/v1/namespaces/drover/services'
+
+const identities = async ({ admin }: World): Promise<Map<string, string | undefined>> => {
+  const { items } = await admin.list(Hypervisor)
+  return new Map(items.map(({ metadata }) => [metadata.name, metadata.uid]))
+}
+
+/** The next version is the same image by another tag: what is looked at is what happens around it. */
+export async function upgraded(t: Test, world: World): Promise<void> {
+  const { admin, cluster } = world
+  const before = await identities(world)
+  const ctr = ['ctr', '-a', join(cluster.folder, 'run/containerd.sock'), '-n', 'k8s.io']
+  await cluster.inside([...ctr, 'images', 'tag', '--force', `${image}:0.1.0`, `${image}:0.1.1`])
+  await cluster.kubectl(['apply', '-k', join(root, 'crds')])
+  await cluster.kubectl(['apply', '-k', await overlay(cluster, { tag: '0.1.1' })])
+  const rolled = new AbortController()
+  const names: string[] = []
+  const crowd = (async () => {
+    for (; !rolled.signal.aborted; await new Promise(resolve => setTimeout(resolve, 1000))) {
+      const name = `${world.tag}-upgrade-${names.length}`
+      await admin.create(Node, { metadata: { name, labels: virtDriver } })
+      names.push(name)
+    }
+  })()
+  await everyServiceReady(world)
+  rolled.abort()
+  await crowd
+  for (const name of names) await eventually(`the Hypervisor ${name}`, () => admin.find(Hypervisor, name), patience)
+  t.comment(`${names.length} hosts came in meanwhile`)
+  const after = await identities(world)
+  t.same(
+    [...before].filter(([name, uid]) => after.get(name) !== uid),
+    [],
+    'what was there is there'
+  )
+  for (const { metadata, spec } of await listed(cluster, services))
+    t.equal(spec['template'].spec.containers[0].image, `${image}:0.1.1`, metadata.name)
+}
+
+export async function uninstalled(t: Test, world: World): Promise<void> {
+  const { admin, cluster } = world
+  const before = await identities(world)
+  await cluster.kubectl(['delete', 'broker', 'default', '-n', 'drover'])
+  await cluster.kubectl(['delete', '--ignore-not-found', '-k', join(root, 'knative')])
+  for (const path of [services, '/apis/eventing.knative.dev/v1/namespaces/drover/triggers', '/api/v1/namespaces/drover/pods'])
+    t.same(await listed(cluster, path), [], path)
+  t.same(await identities(world), before, 'the objects stay')
+  await admin.patch(Hypervisor, { name: [...before.keys()][0] ?? '' }, { metadata: { labels: { still: 'here' } } })
+  t.pass('and can be written: no webhook is left behind')
+  const namespaces = new Set((await listed(cluster, '/api/v1/namespaces')).map(({ metadata }) => metadata.name))
+  for (const [name, there] of Object.entries({ monsoon3: true, 'ovn-system': true, drover: false }))
+    t.equal(namespaces.has(name), there, name)
+}
