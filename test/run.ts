@@ -13,6 +13,8 @@ import { say, type Prepared } from './servers/say.ts'
 interface Server {
   /** Wants the processors while it is made ready; the others want the network. */
   compiles?: boolean
+  /** Serves one test file at a time: those that want it are begun first, since together they take the longest. */
+  exclusive?: boolean
   /** Installs or builds what is missing. */
   prepare(): Promise<Prepared>
   /** One for the whole run; without it each test file starts its own. */
@@ -50,6 +52,8 @@ const all = await Array.fromAsync(glob(chosen.length > 0 ? chosen : 'test/**/*.t
 const real = all.filter(file => file.endsWith('.real.test.ts'))
 const needs = new Map(await Promise.all(real.map(async file => [file, await serversOf(join(root, file), servers)] as const)))
 
+const known = new Map<string, Server>()
+for (const name of new Set([...needs.values()].flat())) known.set(name, (await import(join(servers, `${name}.ts`))) as Server)
 const missing = new Map<string, string>()
 const standing = new Set<string>()
 const shared: Array<{ env: Record<string, string>; stop: () => Promise<void> }> = []
@@ -77,12 +81,11 @@ const groups = [
 /** One server after the other, so that each has the machine; but what is compiled and what is installed side by side. */
 async function prepareAll(): Promise<void> {
   const names = [...new Set(groups.flatMap(({ files }) => files.flatMap(file => needs.get(file) ?? [])))]
-  const all = await Promise.all(
-    names.map(async name => ({ name, server: (await import(join(servers, `${name}.ts`))) as Server }))
-  )
   const inTurn = async (compiles: boolean) => {
-    for (const { name, server } of all.filter(({ server }) => (server.compiles ?? false) === compiles))
-      await prepare(name, server)
+    for (const name of names) {
+      const server = known.get(name) as Server
+      if ((server.compiles ?? false) === compiles) await prepare(name, server)
+    }
   }
   await Promise.all([inTurn(true), inTurn(false)])
 }
@@ -96,9 +99,15 @@ function ready(file: string): 'yes' | 'not yet' | 'never' {
 const env = (): Record<string, string> =>
   Object.assign({ NODE_OPTIONS: '--conditions=drover', NODE_COMPILE_CACHE: compileCache }, ...shared.map(({ env }) => env))
 
+const alone = (file: string): string | undefined => needs.get(file)?.find(name => known.get(name)?.exclusive)
+
 async function runAll(): Promise<void> {
-  for (const { files, ...width } of groups)
-    await runFiles({ root, files: await inOrder(root, files, file => needs.has(file)), ready, env, ...width, onEnd: told })
+  for (const { files, ...width } of groups) {
+    const ordered = await inOrder(root, files, file => needs.has(file))
+    const first = ordered.filter(file => alone(file) !== undefined)
+    const rest = ordered.filter(file => alone(file) === undefined)
+    await runFiles({ root, files: [...first, ...rest], ready, env, alone, ...width, onEnd: told })
+  }
 }
 
 const checks = (chosen.length === 0 ? ['typecheck', 'lint'] : []).map(check)

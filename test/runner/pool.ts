@@ -20,6 +20,8 @@ export interface PoolOptions {
   /** `never`: it cannot be run at all. */
   ready: (file: string) => 'yes' | 'not yet' | 'never'
   env: () => Record<string, string>
+  /** Files that want the same thing for themselves run one after the other. */
+  alone?: (file: string) => string | undefined
   /** So many run whatever the processors do, and up to `most` while these have little to do. */
   least: number
   most: number
@@ -29,23 +31,30 @@ export interface PoolOptions {
 const backstopMs = 75 * 60_000 // tap ends a file that takes too long; this one ends what does not even listen to tap
 
 /** Runs each file as a process of its own, side by side. */
-export async function runFiles({ root, files, ready, env, least, most, onEnd }: PoolOptions): Promise<void> {
+export async function runFiles(options: PoolOptions): Promise<void> {
+  const { root, files, ready, env, alone = () => undefined, least, most, onEnd } = options
   const leash = startLeash()
   const load = processors()
   const waiting = new Set(files)
   const running = new Set<Promise<void>>()
+  const taken = new Set<string>()
   const next = (): string | undefined => {
     for (const file of waiting) {
       const state = ready(file)
-      if (state === 'not yet') continue
+      if (state === 'not yet' || taken.has(alone(file) ?? '')) continue
       waiting.delete(file)
       if (state === 'yes') return file
     }
     return undefined
   }
   const begin = (file: string): void => {
+    const wanted = alone(file)
+    if (wanted !== undefined) taken.add(wanted)
     const run = runFile(root, file, env(), leash).then(onEnd)
-    const ended = run.finally(() => running.delete(ended))
+    const ended = run.finally(() => {
+      running.delete(ended)
+      if (wanted !== undefined) taken.delete(wanted)
+    })
     running.add(ended)
     load.occupied()
   }

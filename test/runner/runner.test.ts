@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
@@ -125,6 +125,29 @@ t.test('a file waits for its servers while others run, and one whose server cann
     ran.map(({ file }) => file),
     ['soon.mjs', 'late.mjs']
   )
+})
+
+t.test('files that want the same thing for themselves run one after the other, and nobody else waits for that', async t => {
+  const write = (text: string) => `import { appendFileSync } from 'node:fs'; appendFileSync('told', '${text} ')`
+  const alone = (name: string) =>
+    `${write(`+${name}`)}; await new Promise(done => setTimeout(done, 300)); appendFileSync('told', '-${name} ')`
+  const root = t.testdir({ 'a.mjs': alone('a'), 'b.mjs': alone('b'), 'c.mjs': write('c') })
+  await runFiles({
+    root,
+    files: ['a.mjs', 'b.mjs', 'c.mjs'],
+    ready: () => 'yes',
+    env: () => ({}),
+    alone: file => (file === 'c.mjs' ? undefined : 'openstack'),
+    least: 2,
+    most: 2,
+    onEnd: () => {}
+  })
+  const told = (await readFile(join(root, 'told'), 'utf8')).trim().split(' ')
+  t.same(
+    told.filter(word => word !== 'c'),
+    ['+a', '-a', '+b', '-b']
+  )
+  t.ok(told.indexOf('c') < told.indexOf('+b'), told.join(' '))
 })
 
 const root = join(import.meta.dirname, '../..')

@@ -43,6 +43,8 @@ interface Access {
   dir: string
 }
 
+export const exclusive = true
+
 export async function prepare(): Promise<Prepared> {
   if (process.platform !== 'linux') return { ok: false, reason: 'OpenStack: needs Debian' }
   try {
