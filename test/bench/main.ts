@@ -18,7 +18,11 @@ if (unknown.length > 0) {
 for (const name of positionals.length > 0 ? positionals : known) {
   const bench = (await import(`./${name}.ts`)) as Bench
   const rows: Row[] = []
-  await bench.run(figure => rows.push(rowOf(figure)))
-  if (values.json) for (const row of rows) console.log(JSON.stringify(row))
-  else console.table(rows)
+  try {
+    await bench.run(figure => rows.push(rowOf(figure)))
+  } finally {
+    // also those of a bench that failed later
+    if (values.json) for (const row of rows) console.log(JSON.stringify(row))
+    else console.table(rows)
+  }
 }
