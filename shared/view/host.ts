@@ -57,8 +57,9 @@ function stateOf(
     return { tone, word, line: total === 0 ? progress : parts.filter(Boolean).join(' · ') }
   }
   if (ready.status !== 'True') return { tone, word, line: tone === 'rest' ? restLine(hypervisor, vms) : ready.message }
-  if (network.tone !== 'ok') return { tone: network.tone, word: 'Degraded', line: `${plural(vms, 'VM')} · ${network.line}` }
-  return { tone, word, line: `${plural(vms, 'VM')}${arriving > 0 ? ` · receiving ${arriving}` : ''}` }
+  const held = `${plural(vms, 'VM')}${arriving > 0 ? ` · receiving ${arriving}` : ''}`
+  if (network.tone !== 'ok') return { tone: network.tone, word: 'Degraded', line: `${held} · ${network.line}` }
+  return { tone, word, line: held }
 }
 
 const restLine = ({ spec }: Hypervisor, vms: number): string =>

@@ -114,6 +114,8 @@ t.test('a host says what comes to it', async t => {
   t.equal(arrivingAt('node-02', drains), 1, 'of drains that run')
   const objects = { hypervisor: hypervisor({ numInstances: 7, conditions: [ready('Ready')] }), arriving: 1 }
   t.match(hostView(objects, now), { word: 'Ready', line: '7 VMs · receiving 1' })
+  const degraded = { ...objects, ovsNode: ovsNode(1, 'Degraded') }
+  t.match(hostView(degraded, now), { word: 'Degraded', line: '7 VMs · receiving 1 · bond0 1 of 2' })
 })
 
 t.test('what happened is told from two states', async t => {
