@@ -68,8 +68,8 @@ t.test('all at once, then only what changed', async t => {
     updates.slice(1).find(({ hosts }) => hosts.some(({ name, word }) => name === host && word === 'Ready'))
   )
   t.notOk(told.whole)
-  const ofHost = told.happenings.filter(({ about }) => about === host) // other test files have hosts on this server too
-  t.match(ofHost[0], { text: 'Discovered → Ready' })
+  const ours = told.happenings.find(({ about }) => about === host) // other test files have hosts on this server too
+  t.match(ours, { text: 'Discovered → Ready' })
 })
 
 t.test('a drain is seen on the host', async t => {
