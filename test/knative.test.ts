@@ -82,7 +82,9 @@ for (const { file, metadata, spec } of triggers) {
 t.test('no Service asks for what Serving refuses', async t => {
   for (const { file, kind, metadata, spec } of manifests) {
     if (kind !== 'Service' || spec?.['template'] === undefined) continue
-    const refs = spec['template'].spec.containers.flatMap(({ env = [] }: any) => env).filter(({ valueFrom }: any) => valueFrom?.fieldRef)
+    const refs = spec['template'].spec.containers
+      .flatMap(({ env = [] }: any) => env)
+      .filter(({ valueFrom }: any) => valueFrom?.fieldRef)
     t.same(refs, [], `${file}: ${metadata.name} has no fieldRef`)
   }
 })
