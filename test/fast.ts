@@ -5,10 +5,10 @@ import { inOrder } from './runner/order.ts'
 import { runFiles, type Ran } from './runner/pool.ts'
 import { tally } from './runner/tally.ts'
 
-// What lives for more than some seconds of computing is left to `npm test`: whole scenarios, storms over a fleet, a broker killed again
-// and again.
+// What lives for more than some seconds of computing is left to `npm test`: whole fleets, storms, a broker killed again and again, and
+// most of the drains that are played through.
 const slow =
-  /\.real\.test\.ts$|\/package\.test\.ts$|^test\/(?:cli|runner)\/|^test\/local\/(?:demo|start|fleet\/scenarios|broker\/durability|kube-api\/bounds)|\/storm\.test\.ts$/
+  /\.real\.test\.ts$|\/package\.test\.ts$|^test\/(?:cli|runner)\/|^test\/local\/(?:demo|start|fleet\/(?:actions|agents|scenarios|simulated)|broker\/durability|kube-api\/bounds)|\/(?:asked|calls|random-[2-8]|storm|together)\.test\.ts$/
 const root = join(import.meta.dirname, '..')
 const files = (await Array.fromAsync(glob('test/**/*.test.ts', { cwd: root }))).filter(file => !slow.test(file))
 const tests = { passed: 0, failed: 0 }
