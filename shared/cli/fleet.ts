@@ -5,7 +5,8 @@ import { Hypervisor } from '../schema/hypervisor.ts'
 import type { Kind, KubeObject } from '../schema/kind.ts'
 import { Migration } from '../schema/migration.ts'
 import { OVSNode } from '../schema/ovs-node.ts'
-import { arrivingAt, evictionOf } from '../view/drain.ts'
+import { arrivalsOf, countedElsewhere } from '../view/arrivals.ts'
+import { evictionOf } from '../view/drain.ts'
 import type { DetailObjects } from '../view/detail.ts'
 import type { HostObjects } from '../view/host.ts'
 import { Trouble } from './cluster.ts'
@@ -21,22 +22,35 @@ export async function listed<T extends KubeObject>(kube: Kube, kind: Kind<T>, op
   }
 }
 
-export async function readHosts(kube: Kube): Promise<HostObjects[]> {
-  const [{ items }, evictions, ovsNodes] = await Promise.all([
-    kube.list(Hypervisor, {}),
-    listed(kube, Eviction),
-    listed(kube, OVSNode)
-  ])
-  return items.map(hypervisor => ({
-    hypervisor,
-    eviction: evictionOf(hypervisor.metadata.name, evictions),
-    ovsNode: ovsNodes.find(({ metadata }) => metadata.name === hypervisor.metadata.name),
-    arriving: arrivingAt(hypervisor.metadata.name, evictions)
-  }))
+interface Fleet {
+  hosts: HostObjects[]
+  migrations: Migration[]
 }
 
+async function readFleet(kube: Kube): Promise<Fleet> {
+  const [{ items }, evictions, ovsNodes, migrations] = await Promise.all([
+    kube.list(Hypervisor, {}),
+    listed(kube, Eviction),
+    listed(kube, OVSNode),
+    listed(kube, Migration)
+  ])
+  const arrivals = arrivalsOf(evictions, migrations)
+  const hypervisors = new Map(items.map(hypervisor => [hypervisor.metadata.name, hypervisor]))
+  const switches = new Map(ovsNodes.map(ovsNode => [ovsNode.metadata.name, ovsNode]))
+  const hosts = items.map(hypervisor => ({
+    hypervisor,
+    eviction: evictionOf(hypervisor.metadata.name, evictions),
+    ovsNode: switches.get(hypervisor.metadata.name),
+    arriving: arrivals.get(hypervisor.metadata.name)?.size ?? 0,
+    countedElsewhere: countedElsewhere(hypervisor, arrivals, host => hypervisors.get(host))
+  }))
+  return { hosts, migrations }
+}
+
+export const readHosts = async (kube: Kube): Promise<HostObjects[]> => (await readFleet(kube)).hosts
+
 export async function readHost(kube: Kube, name: string): Promise<DetailObjects> {
-  const [hosts, migrations] = await Promise.all([readHosts(kube), listed(kube, Migration)])
+  const { hosts, migrations } = await readFleet(kube)
   const found = hosts.find(({ hypervisor }) => hypervisor.metadata.name === name)
   if (!found) throw new Trouble(unknownHost(name, hosts))
   return { ...found, migrations, happenings: [] }

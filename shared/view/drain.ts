@@ -16,16 +16,13 @@ export function evictionOf(host: string, evictions: readonly Eviction[]): Evicti
 
 const isMoving = ({ state }: Instance): boolean => state === 'Migrating' || state === 'Confirming'
 
-const movesUnderWay = (eviction: Eviction | undefined): Instance[] =>
+/** The VMs of a drain that move just now. */
+export const movesUnderWay = (eviction: Eviction | undefined): Instance[] =>
   eviction && !isOver(eviction) && !eviction.spec?.dryRun ? (eviction.status?.instances ?? []).filter(isMoving) : []
 
 /** Where the VMs of a drain go just now. */
 export const destinationsOf = (eviction: Eviction | undefined): string[] =>
   movesUnderWay(eviction).flatMap(({ destination }) => destination ?? [])
-
-/** How many VMs are on their way to a host. */
-export const arrivingAt = (host: string, evictions: readonly Eviction[]): number =>
-  evictions.flatMap(destinationsOf).filter(destination => destination === host).length
 
 const movingLine = ({ name, id, destination }: Instance): string =>
   destination ? `${name ?? id} → ${destination}` : (name ?? id)

@@ -36,6 +36,22 @@ function linesOf({ state, since: began, waitingFor, channels = [], observers, fe
   return lines.filter(line => typeof line === 'string' && line !== '') as string[]
 }
 
+const ended = new Set(['Recovered', 'Closed'])
+const nameOf = ({ server, name = server }: Incident): string => name
+
+/** VMs with which something is wrong, in few words: `web-1 crashed and 2 more`. */
+export function troubleOf({ status }: Hypervisor): string {
+  const [first, ...more] = (status?.ha?.incidents ?? []).filter(({ state }) => !ended.has(state))
+  if (!first) return ''
+  return `${nameOf(first)} ${spoken(first.kind)}${more.length > 0 ? ` and ${more.length} more` : ''}`
+}
+
+/** Why somebody has to look after a VM, or undefined. */
+export function vmNeedsPerson({ status }: Hypervisor): string | undefined {
+  const stuck = status?.ha?.incidents?.find(({ state }) => state === 'Blocked')
+  return stuck && `${nameOf(stuck)} ${spoken(stuck.kind)}: ${stuck.reason ?? 'it could not be brought back'}`
+}
+
 const incidentOf = ({ server, name = server, kind, state, waitingFor, reason, attempts = [] }: Incident): Part => ({
   name,
   tone: incidentTones[state] ?? 'busy',

@@ -4,6 +4,7 @@ import type { OVSNode } from '../schema/ovs-node.ts'
 import { parseQuantity, toNumber } from '../schema/quantity.ts'
 import { conditionOf } from './conditions.ts'
 import { drainNeedsPerson, drainOf, isOver, timeLeft } from './drain.ts'
+import { troubleOf, vmNeedsPerson } from './ha.ts'
 import { networkOf } from './network.ts'
 import { plural, since } from './time.ts'
 import type { HostView, Tone } from './types.ts'
@@ -12,8 +13,9 @@ export interface HostObjects {
   hypervisor: Hypervisor
   eviction?: Eviction | undefined
   ovsNode?: OVSNode | undefined
-  /** VMs on their way to it. */
+  /** VMs on their way to it, and how many of these libvirt has here already although they still run where they come from. */
   arriving?: number
+  countedElsewhere?: number
 }
 
 type State = Pick<HostView, 'tone' | 'word' | 'line'>
@@ -53,11 +55,13 @@ function stateOf(
   if (word === 'Draining' && eviction && !isOver(eviction)) {
     const { total, done, running, eta, word: progress } = drainOf(eviction, now)
     const left = timeLeft(eta, now)
-    const parts = [`${total - done} left of ${total}`, running > 0 && `${running} moving`, left]
+    const awaited = eviction.status?.waitingFor
+    const goesOn = running > 0 ? `${running} moving` : awaited && done < total && `waits for ${awaited}`
+    const parts = [`${total - done} left of ${total}`, goesOn, left]
     return { tone, word, line: total === 0 ? progress : parts.filter(Boolean).join(' · ') }
   }
   if (ready.status !== 'True') return { tone, word, line: tone === 'rest' ? restLine(hypervisor, vms) : ready.message }
-  const held = `${plural(vms, 'VM')}${arriving > 0 ? ` · receiving ${arriving}` : ''}`
+  const held = [plural(vms, 'VM'), arriving > 0 && `receiving ${arriving}`, troubleOf(hypervisor)].filter(Boolean).join(' · ')
   if (network.tone !== 'ok') return { tone: network.tone, word: 'Degraded', line: `${held} · ${network.line}` }
   return { tone, word, line: held }
 }
@@ -77,7 +81,7 @@ function fullness({ status }: Hypervisor): number {
 function needsPerson({ hypervisor, eviction }: HostObjects, { tone, word, line }: State, now: Date): string | undefined {
   const stuck = eviction && drainNeedsPerson(eviction)
   if (stuck) return stuck
-  if (tone !== 'bad') return undefined
+  if (tone !== 'bad') return vmNeedsPerson(hypervisor)
   const ready = conditionOf(hypervisor, 'Ready')
   return `${word}${ready?.lastTransitionTime ? ` since ${since(ready.lastTransitionTime, now)}` : ''}: ${line}`
 }
@@ -86,7 +90,7 @@ export function hostView(objects: HostObjects, now: Date): HostView {
   const { hypervisor, eviction, ovsNode } = objects
   const { metadata, status } = hypervisor
   const labels: Record<string, string> = metadata.labels ?? {}
-  const vms = status?.numInstances ?? 0
+  const vms = Math.max(0, (status?.numInstances ?? 0) - (objects.countedElsewhere ?? 0))
   const network = networkOf(ovsNode)
   const state = stateOf(objects, vms, network, now)
   const person = needsPerson(objects, state, now)

@@ -49,9 +49,10 @@ function ofDrain(instance: Instance, migrations: readonly Migration[], now: Date
 }
 
 const open = new Set(['Queued', 'Running', 'PostCopy', 'Confirming'])
+export const isUnderWay = (status: Status | undefined): boolean => open.has(status?.phase ?? '')
 
 function ofOthers(host: string, { metadata, status }: Migration, known: ReadonlySet<string>, now: Date): MoveView | undefined {
-  if (!status || known.has(metadata.name) || !open.has(status.phase ?? '')) return undefined
+  if (!status || known.has(metadata.name) || !isUnderWay(status)) return undefined
   if (status.origin !== host && status.destination !== host) return undefined
   const way = status.origin === host ? `→ ${status.destination ?? 'a host not known yet'}` : `comes from ${status.origin}`
   const line = [way, `for ${span(now.getTime() - Date.parse(status.started))}`, detailOf(status)].filter(Boolean).join(' · ')

@@ -9,7 +9,8 @@ import { Migration } from '../schema/migration.ts'
 import { OVSNode } from '../schema/ovs-node.ts'
 import { chronicle } from './chronicle.ts'
 import { hostDetail } from './detail.ts'
-import { arrivingAt, destinationsOf, evictionOf } from './drain.ts'
+import { arrivalsOf, countedElsewhere, type Arrivals } from './arrivals.ts'
+import { destinationsOf, evictionOf } from './drain.ts'
 import { drainHappenings, hostHappenings } from './happening.ts'
 import { hostView } from './host.ts'
 import { keep, keyOf, nameOf, store } from './kept.ts'
@@ -55,14 +56,15 @@ export function watchFleet({ kube, title, clock, signal, batchMs, onError }: Fle
   const fresh: Happening[] = []
   let timer: NodeJS.Timeout | undefined
 
-  const objectsOf = (hypervisor: Hypervisor) => {
+  const arrivalsNow = (): Arrivals => arrivalsOf(evictions.objects.values(), migrations.objects.values())
+  const objectsOf = (hypervisor: Hypervisor, arrivals: Arrivals) => {
     const { name } = hypervisor.metadata
-    const known = [...evictions.objects.values()]
     return {
       hypervisor,
-      eviction: evictionOf(name, known),
+      eviction: evictionOf(name, [...evictions.objects.values()]),
       ovsNode: ovsNodes.objects.get(name),
-      arriving: arrivingAt(name, known)
+      arriving: arrivals.get(name)?.size ?? 0,
+      countedElsewhere: countedElsewhere(hypervisor, arrivals, host => hypervisors.objects.get(host))
     }
   }
 
@@ -74,6 +76,9 @@ export function watchFleet({ kube, title, clock, signal, batchMs, onError }: Fle
   function flush(): void {
     clearTimeout(timer)
     timer = undefined
+    const arrivals = arrivalsNow()
+    // a VM that left is counted where it came to
+    for (const [to, arriving] of arrivals) if ([...arriving.values()].some(from => dirty.hosts.has(from))) dirty.hosts.add(to)
     const update: Update = {
       title,
       hosts: [],
@@ -83,7 +88,7 @@ export function watchFleet({ kube, title, clock, signal, batchMs, onError }: Fle
       stirred: [...dirty.hosts],
       ...(dirty.letters && { letters: lettersNow() })
     }
-    for (const name of dirty.hosts) refresh(name, update)
+    for (const name of dirty.hosts) refresh(name, update, arrivals)
     for (const key of dirty.machines) {
       const machine = machines.objects.get(key)
       if (machine) update.machines.push(machineView(machine))
@@ -97,7 +102,7 @@ export function watchFleet({ kube, title, clock, signal, batchMs, onError }: Fle
     for (const listen of listeners) listen(update)
   }
 
-  function refresh(name: string, update: Update): void {
+  function refresh(name: string, update: Update, arrivals: Arrivals): void {
     const hypervisor = hypervisors.objects.get(name)
     if (!hypervisor) {
       past.forget(name)
@@ -105,7 +110,7 @@ export function watchFleet({ kube, title, clock, signal, batchMs, onError }: Fle
       return
     }
     const before = views.get(name)
-    const after = hostView(objectsOf(hypervisor), clock())
+    const after = hostView(objectsOf(hypervisor, arrivals), clock())
     if (JSON.stringify(before) === JSON.stringify(after)) return
     views.set(name, after)
     update.hosts.push(after)
@@ -173,21 +178,24 @@ export function watchFleet({ kube, title, clock, signal, batchMs, onError }: Fle
   }
 
   return {
-    snapshot: () => ({
-      whole: true,
-      title,
-      hosts: [...hypervisors.objects.values()].map(hypervisor => hostView(objectsOf(hypervisor), clock())),
-      machines: [...machines.objects.values()].map(machineView),
-      happenings: [...past.all()],
-      letters: lettersNow(),
-      gone: { hosts: [], machines: [] },
-      stirred: []
-    }),
+    snapshot() {
+      const arrivals = arrivalsNow()
+      return {
+        whole: true,
+        title,
+        hosts: [...hypervisors.objects.values()].map(hypervisor => hostView(objectsOf(hypervisor, arrivals), clock())),
+        machines: [...machines.objects.values()].map(machineView),
+        happenings: [...past.all()],
+        letters: lettersNow(),
+        gone: { hosts: [], machines: [] },
+        stirred: []
+      }
+    },
     detail(host) {
       const hypervisor = hypervisors.objects.get(host)
       if (!hypervisor) return undefined
       return hostDetail(
-        { ...objectsOf(hypervisor), migrations: [...migrations.objects.values()], happenings: past.of(host) },
+        { ...objectsOf(hypervisor, arrivalsNow()), migrations: [...migrations.objects.values()], happenings: past.of(host) },
         clock()
       )
     },

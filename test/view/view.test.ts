@@ -1,6 +1,7 @@
 import t from 'tap'
 import { hostDetail } from '../../shared/view/detail.ts'
-import { arrivingAt, drainOf, evictionOf } from '../../shared/view/drain.ts'
+import { arrivalsOf, countedElsewhere } from '../../shared/view/arrivals.ts'
+import { drainOf, evictionOf } from '../../shared/view/drain.ts'
 import { drainHappenings, hostHappenings } from '../../shared/view/happening.ts'
 import { hostView, type HostObjects } from '../../shared/view/host.ts'
 import { networkOf } from '../../shared/view/network.ts'
@@ -60,6 +61,27 @@ const words: Array<[name: string, given: HostObjects, then: Partial<HostView>]> 
 ]
 for (const [name, given, then] of words) t.test(name, async t => t.match(hostView(given, now), then))
 
+t.test('a VM with which something is wrong is named; a person is called when it cannot be brought back', async t => {
+  const of = (...states: Array<'Confirming' | 'Recovered' | 'Blocked'>) => {
+    const incidents = states.map((state, at) => ({
+      server: `id-${at}`,
+      name: `web-${at}`,
+      kind: 'ioError',
+      state,
+      reason: 'EIO'
+    }))
+    return hostView({ hypervisor: hypervisor({ conditions: [ready('Ready')], ha: { incidents } as never }) }, now)
+  }
+  t.match(of('Recovered'), { word: 'Ready', line: '0 VMs', needsPerson: undefined })
+  t.match(of('Recovered', 'Confirming'), { word: 'Ready', line: '0 VMs · web-1 io error', needsPerson: undefined })
+  t.match(of('Blocked', 'Confirming'), { line: '0 VMs · web-0 io error and 1 more', needsPerson: 'web-0 io error: EIO' })
+})
+
+t.test('a drain that stands still says what it waits for', async t => {
+  const stopped = eviction({ progress: { ...progress, running: 0 }, waitingFor: 'OpenStack: CircuitOpen' })
+  t.equal(hostView({ hypervisor: draining, eviction: stopped }, now).line, '6 left of 20 · waits for OpenStack: CircuitOpen')
+})
+
 t.test('how full a host is, whatever the units', async t => {
   const conditions = [ready('Ready')]
   t.equal(
@@ -111,11 +133,32 @@ t.test('the Eviction that runs counts, not the newest that ended', async t => {
 
 t.test('a host says what comes to it', async t => {
   const drains = [eviction({ instances: moving }), eviction({ instances: moving, verdict: 'Cancelled' })]
-  t.equal(arrivingAt('node-02', drains), 1, 'of drains that run')
+  t.same(arrivalsOf(drains, []), new Map([['node-02', new Map([['a', 'node-05']])]]), 'of drains that run')
   const objects = { hypervisor: hypervisor({ numInstances: 7, conditions: [ready('Ready')] }), arriving: 1 }
   t.match(hostView(objects, now), { word: 'Ready', line: '7 VMs · receiving 1' })
   const degraded = { ...objects, ovsNode: ovsNode(1, 'Degraded') }
   t.match(hostView(degraded, now), { word: 'Degraded', line: '7 VMs · receiving 1 · bond0 1 of 2' })
+})
+
+t.test('a VM that moves is on two hosts, and is counted on one', async t => {
+  const vm = (id: string) => ({ id, name: id, active: true, state: 'running' })
+  const host = (name: string, ...vms: string[]) => {
+    const own = hypervisor({ numInstances: vms.length, instances: vms.map(vm), conditions: [ready('Ready')] })
+    return { ...own, metadata: { ...own.metadata, name } }
+  }
+  const move = {
+    metadata: { name: 'c', namespace: 'x' },
+    status: { origin: 'node-03', destination: 'node-02', phase: 'Running' }
+  }
+  const arrivals = arrivalsOf([eviction({ instances: moving })], [move as never])
+  const count = (fleet: ReturnType<typeof host>[]) =>
+    fleet.map(hypervisor => {
+      const elsewhere = countedElsewhere(hypervisor, arrivals, name => fleet.find(({ metadata }) => metadata.name === name))
+      return hostView({ hypervisor, countedElsewhere: elsewhere, arriving: 0 }, now).vms
+    })
+  t.same(count([host('node-05', 'a', 'b'), host('node-03', 'c'), host('node-02', 'a', 'c', 'd')]), [2, 1, 1], 'where it runs')
+  t.same(count([host('node-05', 'b'), host('node-03', 'c'), host('node-02', 'a', 'c', 'd')]), [1, 1, 2], 'where it came to')
+  t.same(count([host('node-05', 'a', 'b'), host('node-03', 'c'), host('node-02', 'd')]), [2, 1, 1], 'before it came')
 })
 
 t.test('what happened is told from two states', async t => {
