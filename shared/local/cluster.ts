@@ -1,9 +1,9 @@
 // The cluster to work on: an embedded API, or a real one by its kubeconfig.
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { connect } from '../kube/index.ts'
 import { startKubeApi, type KubeApiOptions } from './kube-api/index.ts'
+import { makeRunFolder } from './run-folder.ts'
 import type { Workload } from './workload.ts'
 
 export interface LocalCluster {
@@ -18,7 +18,7 @@ export interface LocalCluster {
 
 export async function embeddedCluster(file: string | undefined, options: KubeApiOptions): Promise<LocalCluster> {
   const api = await startKubeApi(options)
-  const folder = await mkdtemp(join(tmpdir(), 'drover-'))
+  const folder = await makeRunFolder()
   const kubeconfig = file === undefined ? join(folder, 'kubeconfig') : `${file}.kubeconfig`
   await api.writeKubeconfig(kubeconfig)
   return {

@@ -66,11 +66,11 @@ export async function loadClusterAgent(): Promise<Agent> {
   return clusterAgent
 }
 
-/** Those that run on every hypervisor. */
-export async function loadNodeAgents(): Promise<{ hypervisor: Agent; ovs: Agent }> {
-  const [{ hypervisorAgent }, { ovsAgent }] = (await Promise.all([
+/** Those that run on every hypervisor; `ovsTimings` in place of those that the OVS agent is shipped with. */
+export async function loadNodeAgents(ovsTimings: Record<string, number>): Promise<{ hypervisor: Agent; ovs: Agent }> {
+  const [{ hypervisorAgent }, { makeOvsAgent }] = (await Promise.all([
     import(join(root, 'agents', 'hypervisor', 'agent.ts')),
     import(join(root, 'agents', 'ovs', 'agent.ts'))
-  ])) as [{ hypervisorAgent: Agent }, { ovsAgent: Agent }]
-  return { hypervisor: hypervisorAgent, ovs: ovsAgent }
+  ])) as [{ hypervisorAgent: Agent }, { makeOvsAgent: (timings: Record<string, number>) => Agent }]
+  return { hypervisor: hypervisorAgent, ovs: makeOvsAgent(ovsTimings) }
 }

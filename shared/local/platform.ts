@@ -18,6 +18,7 @@ import type { SimulatedFleet } from './fleet/index.ts'
 import type { FleetWishes } from './fleet/plan.ts'
 import { loadClusterAgent, loadDocuments, loadForeignCrds, loadFunctions, loadNodeAgents, type Loaded } from './load.ts'
 import type { FakeOpenStack } from './openstack/index.ts'
+import { sweepRunFolders } from './run-folder.ts'
 import { putUpSignpost } from './signpost.ts'
 import { openState } from './state.ts'
 import { functionBehind, objectsOf, workloadOf, type Workload } from './workload.ts'
@@ -154,6 +155,11 @@ async function start(options: PlatformOptions, closers: Closers): Promise<LocalP
   const { url, kubeconfig } = cluster
   const signs = { broker: broker.ingress('drover', 'default'), functions: [...running].join(', ') }
   if (url !== undefined) await putUpSignpost(kubeconfig, signs)
+  const staysThere = (err: unknown): void => log.warn({ err }, 'what an earlier run left behind stays')
+  void sweepRunFolders(staysThere).then(
+    count => count > 0 && log.info(`removed ${count} folders of earlier runs that were killed`),
+    staysThere
+  )
   const fleet = options.fleet && cloud.fake && simulate(options.fleet, cloud.fake)
   return {
     ...(fleet && { fleet }),
@@ -168,7 +174,11 @@ async function start(options: PlatformOptions, closers: Closers): Promise<LocalP
 
   function simulate(wishes: FleetWishes, fake: FakeOpenStack): Promise<SimulatedFleet> {
     const starting = (async () => {
-      const [{ startSimulatedFleet }, agents] = await Promise.all([import('./fleet/index.ts'), loadNodeAgents()])
+      const [{ startSimulatedFleet }, { ovsTimings, slownessOf }] = await Promise.all([
+        import('./fleet/index.ts'),
+        import('./fleet/agents.ts')
+      ])
+      const agents = await loadNodeAgents(ovsTimings(slownessOf(wishes.hosts)))
       const kindOf = (agent: Agent): AgentKind | undefined => {
         const workload = workloadOf(manifests, 'DaemonSet', agent.name)
         return workload && { agent, env: node => environment(workload, broker, cluster, node) }

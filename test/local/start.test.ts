@@ -42,6 +42,22 @@ t.test('the page lives when its first host is on it; a second npm start beside t
   for (const one of both) t.equal(await one.end('SIGINT'), 0)
 })
 
+t.test('what kill -9 leaves behind is gone after the next start; what others have is not touched', async t => {
+  const options = ['--hosts', '1', '--vms', '0', '--functions', 'hypervisor']
+  const [killed, lives] = [start(t, ...options), start(t, ...options)]
+  const folderOf = async (one: typeof killed) => dirname((await one.says(/export KUBECONFIG=(\S+)/))[1] ?? '')
+  const [left, used] = [await folderOf(killed), await folderOf(lives)]
+  await killed.says(/fleet +1 hosts/)
+  await killed.end('SIGKILL')
+  t.ok(existsSync(left))
+  const next = start(t, '--empty', '--functions', 'hypervisor')
+  await next.says(/Drover is ready/)
+  await eventually('the folder of the one that was killed goes', async () => !existsSync(left))
+  t.ok(existsSync(used), 'of a process that lives')
+  t.ok(existsSync(folder), 'without a mark')
+  for (const one of [lives, next]) t.equal(await one.end('SIGTERM'), 0)
+})
+
 t.test('--state keeps objects over kill -9, with the same kubeconfig', async t => {
   const state = join(folder, 'state')
   const first = start(t, '--state', state, '--hosts', '6', '--zones', '2', '--log', 'text', '--functions', 'hypervisor')

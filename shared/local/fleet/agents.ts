@@ -38,6 +38,18 @@ export function paceOf(slowness: number): Record<AgentName, Env> {
   }
 }
 
+/** How often it asks the daemons, which it is not told by a setting; what the database of the switch says it hears at once all the same. */
+export function ovsTimings(slowness: number): Record<string, number> {
+  if (slowness <= 1) return {}
+  const every = (ms: number): number => Math.min(ms * slowness, askAtMostMs)
+  return { livenessMs: every(2000), flowPollMs: every(5000), bondingPollMs: every(1000) }
+}
+const askAtMostMs = 20_000
+
+/** So many agents keep one processor at a fraction of its time with the settings they are shipped with. */
+const quickHosts = 24
+export const slownessOf = (hosts: number): number => Math.max(1, hosts / quickHosts)
+
 export class Agents {
   readonly #host: SimHost
   readonly #options: AgentsOptions

@@ -1,6 +1,5 @@
 // The fleet: hosts with their agents, on the embedded OpenStack and Kubernetes API.
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type Kube } from '../../kube/index.ts'
@@ -8,7 +7,8 @@ import type { HistoryLine, ShownFleet } from '../../runtime/simulator.ts'
 import type { FakeOpenStack, WorldClock } from '../openstack/index.ts'
 import type { ActionName } from './actions/catalogue.ts'
 import type { Args } from './actions/perform.ts'
-import { Agents, type AgentsOptions } from './agents.ts'
+import { makeRunFolder } from '../run-folder.ts'
+import { Agents, slownessOf, type AgentsOptions } from './agents.ts'
 import { Guests } from './guests.ts'
 import { SimHost } from './host.ts'
 import { applyNodes, applyNodeStatus, isOnboarded } from './nodes.ts'
@@ -31,8 +31,6 @@ const atOnce = 8
 const together = 12
 const lookMs = 500
 const patienceMs = 60_000
-/** So many agents keep one processor at a fraction of its time with the settings they are shipped with. */
-const quickHosts = 24
 
 export class Fleet {
   readonly wishes: FleetWishes
@@ -102,7 +100,7 @@ export class Fleet {
     for (const [at, plan] of planFleet(this.wishes).entries()) this.#add(plan, at)
     const all = [...this.hosts.values()].toSorted((a, b) => a.plan.number - b.plan.number) // from every zone at once
     await this.#bringIn(all.slice(0, together))
-    const timer = setInterval(() => void this.#writeUptimes(), Math.max(uptimeEveryMs, (uptimeEveryMs * all.length) / quickHosts))
+    const timer = setInterval(() => void this.#writeUptimes(), uptimeEveryMs * slownessOf(all.length))
     this.#ends.push(() => clearInterval(timer))
     this.complete = this.#bringInRest(all).catch(this.onFault)
   }
@@ -174,7 +172,7 @@ export class Fleet {
       bootedMs: this.clock.now() - (1 + this.random.below(200)) * 86_400_000
     })
     this.hosts.set(plan.name, host)
-    const slowness = Math.max(1, this.wishes.hosts / quickHosts)
+    const slowness = slownessOf(this.wishes.hosts)
     this.agents.set(plan.name, new Agents(host, { ...this.#options, clock: this.now, slowness }))
     const capacity = { VCPU: machine.cells * machine.cpusInCell, MEMORY_MB: hostMemoryMiB, DISK_GB: 60_000 }
     cloud.addHost({ name: plan.name, capacity, liveMoveMs: 4000 + this.random.below(6000), liveMoveLimit: 2 })
@@ -194,7 +192,7 @@ export class Fleet {
 /** Everything that runs is in one folder below the temporary one, which is gone with the fleet. */
 export async function startFleet(options: FleetOptions): Promise<Fleet> {
   const kube = await connect({ manager: 'drover-fleet', kubeconfig: options.kubeconfig })
-  const fleet = new Fleet(options, kube, await mkdtemp(join(tmpdir(), 'drover-f')))
+  const fleet = new Fleet(options, kube, await makeRunFolder('f'))
   try {
     await fleet.start()
     return fleet
