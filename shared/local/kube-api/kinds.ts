@@ -1,6 +1,6 @@
 // The little that the server itself adds to objects of some built-in kinds.
 import { defaultCrd, establish } from './crd.ts'
-import { at, fieldsOf, omit, type KubeObject } from './object.ts'
+import { at, fieldsOf, isFields, omit, type KubeObject } from './object.ts'
 import type { Resource } from './resource.ts'
 
 type Fill = (object: KubeObject, now: string) => KubeObject
@@ -23,6 +23,7 @@ const onWrite: Record<string, Fill> = {
     const labels = { ...object.metadata.labels, [namespaceLabel]: object.metadata.name }
     return { ...object, metadata: { ...object.metadata, labels } }
   },
+  Node: object => (isFields(object.spec) ? object : { ...object, spec: {} }),
   Secret: object => {
     const plain = Object.entries(fieldsOf(object.stringData)).map(
       ([key, value]) => [key, Buffer.from(String(value)).toString('base64')] as const

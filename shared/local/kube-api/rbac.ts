@@ -1,4 +1,5 @@
 // Role-based access control over the Role, ClusterRole and binding objects that are stored.
+import { LRUCache } from 'lru-cache'
 import type { User } from './cluster.ts'
 import { at, fieldsOf, listOf, shown, type Fields, type KubeObject } from './object.ts'
 import { labelSelector } from './selectors.ts'
@@ -20,8 +21,23 @@ const rbac = 'rbac.authorization.k8s.io'
 
 export function isAllowed(store: Store, user: User, asked: Attributes): boolean {
   if (user.groups.includes('system:masters')) return true
-  for (const rule of rulesFor(store, user, asked.namespace)) if (covers(rule, asked)) return true
-  return false
+  return knownRules(store, user, asked.namespace).some(rule => covers(rule, asked))
+}
+
+/** Asked with every request; found anew when a role or a binding changed. */
+const found = new WeakMap<Store, LRUCache<string, Fields[]>>()
+
+function knownRules(store: Store, user: User, namespace: string): Fields[] {
+  let rules = found.get(store)
+  if (!rules) {
+    const fresh = (rules = new LRUCache<string, Fields[]>({ max: 5000 }))
+    found.set(store, fresh)
+    store.observe(resource => resource.startsWith(rbac) && fresh.clear())
+  }
+  const key = [user.username, ...user.groups, namespace].join('\n')
+  const known = rules.get(key) ?? [...rulesFor(store, user, namespace)]
+  rules.set(key, known)
+  return known
 }
 
 function* rulesFor(store: Store, user: User, namespace: string): Generator<Fields> {

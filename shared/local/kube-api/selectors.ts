@@ -77,6 +77,10 @@ export function parseFieldSelector(text: string): Array<{ field: string; value: 
     })
 }
 
+/** The one name that a selector asks for, if it asks for one. */
+export const nameIn = (text: string): string | undefined =>
+  parseFieldSelector(text).find(({ field, equal }) => field === 'metadata.name' && equal)?.value
+
 export function fieldTest(resource: Resource, text: string): ObjectTest {
   const tests = parseFieldSelector(text).map(({ field, value, equal }): ObjectTest => {
     const read = fieldReader(resource, field)

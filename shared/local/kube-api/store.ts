@@ -31,6 +31,8 @@ interface Shelf {
   /** Revisions up to this one can no longer be told apart. */
   floor: number
   listeners: Set<Listener>
+  /** Those that care for one name only: a fleet has one for each host, and a change of another must not cost them anything. */
+  listenersOf: Map<string, Set<Listener>>
 }
 
 type Listener = (event: StoreEvent) => void
@@ -111,12 +113,21 @@ export class Store {
   }
 
   /** Hands out what happened since `revision` and then whatever comes. Throws 410 when the history no longer reaches back that far. */
-  watch(resource: string, revision: number, listener: Listener): () => void {
+  watch(resource: string, revision: number, listener: Listener, name?: string): () => void {
     const shelf = this.#shelf(resource)
     if (revision < shelf.floor) throw expired(`too old resource version: ${revision} (${shelf.floor})`)
-    for (const event of shelf.history) if (event.revision > revision) listener(event)
-    shelf.listeners.add(listener)
-    return () => void shelf.listeners.delete(listener)
+    for (const event of shelf.history)
+      if (event.revision > revision && (name === undefined || event.object.metadata.name === name)) listener(event)
+    if (name === undefined) {
+      shelf.listeners.add(listener)
+      return () => void shelf.listeners.delete(listener)
+    }
+    const own = shelf.listenersOf.get(name) ?? new Set()
+    shelf.listenersOf.set(name, own.add(listener))
+    return () => {
+      own.delete(listener)
+      if (own.size === 0 && shelf.listenersOf.get(name) === own) shelf.listenersOf.delete(name)
+    }
   }
 
   /** Every change of every resource: what the server's own controllers run on. */
@@ -144,6 +155,7 @@ export class Store {
     if (length >= 2 * this.#historySize) this.#forget(shelf, this.#historySize)
     else if (shelf.weight > heaviestHistory && length > 1) this.#forget(shelf, Math.ceil(length / 2))
     for (const listener of shelf.listeners) listener(event)
+    for (const listener of shelf.listenersOf.get(event.object.metadata.name) ?? []) listener(event)
     for (const observer of this.#observers) observer(resource, event)
   }
 
@@ -157,7 +169,15 @@ export class Store {
   #shelf(resource: string): Shelf {
     let shelf = this.#shelves.get(resource)
     if (!shelf) {
-      shelf = { objects: new Map(), keys: undefined, history: [], weight: 0, floor: this.#started, listeners: new Set() }
+      shelf = {
+        objects: new Map(),
+        keys: undefined,
+        history: [],
+        weight: 0,
+        floor: this.#started,
+        listeners: new Set(),
+        listenersOf: new Map()
+      }
       this.#shelves.set(resource, shelf)
     }
     return shelf

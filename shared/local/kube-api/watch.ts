@@ -6,6 +6,7 @@ import { checkListOptions, parseRevision, selection } from './list.ts'
 import { includeOf, presentOne, type Form } from './media.ts'
 import type { KubeObject } from './object.ts'
 import { present } from './resource.ts'
+import { nameIn } from './selectors.ts'
 import { ApiError, internal } from './status.ts'
 import type { StoreEvent } from './store.ts'
 
@@ -34,18 +35,19 @@ export async function watch(
   const objects = initial ? cluster.store.list(call.resource.shelf).filter(object => matches(present(call.resource, object))) : []
   response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-cache, private' })
   response.flushHeaders()
-  // A fleet has a watch for each of its hosts: those that a change does not concern must not even wake up.
+  // Those that a change does not concern must not even wake up.
   const concerns = ({ object, previous }: StoreEvent): boolean =>
     matches(present(call.resource, object)) || (previous !== undefined && matches(present(call.resource, previous)))
   let stop = (): void => {}
   try {
-    stop = cluster.store.watch(call.resource.shelf, start, event => {
+    const hear = (event: StoreEvent): void => {
       if (!concerns(event)) return
       pending.push(event)
       weight += event.weight
       if (pending.length > mostPending || weight > heaviestPending) response.destroy()
       stream.wake()
-    })
+    }
+    stop = cluster.store.watch(call.resource.shelf, start, hear, nameIn(query.get('fieldSelector') ?? ''))
   } catch (err) {
     if (!(err instanceof ApiError)) throw err
     response.end(`${JSON.stringify({ type: 'ERROR', object: err.toStatus() })}\n`)

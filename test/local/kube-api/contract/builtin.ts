@@ -1,6 +1,6 @@
 // Built-in kinds: strategic patches, apply by key, and the little that the server fills in.
 import type { Test } from 'tap'
-import { apply, strategic, until, type Api, type Body } from './target.ts'
+import { apply, merge, strategic, until, type Api, type Body } from './target.ts'
 
 export async function builtin(t: Test, api: Api): Promise<void> {
   const { namespace, call, done } = api
@@ -9,7 +9,10 @@ export async function builtin(t: Test, api: Api): Promise<void> {
   t.teardown(() => call('DELETE', node))
 
   await t.test('Node: conditions by type, taints whole', async t => {
-    await done('POST', '/api/v1/nodes', { metadata: { name: namespace } })
+    const created = await done('POST', '/api/v1/nodes', { metadata: { name: namespace } })
+    t.type(created.spec, Object, 'has a spec, whatever was sent')
+    t.same((await done('PATCH', node, { spec: null }, merge)).spec, {}, 'and keeps it')
+    t.same((await done('GET', node)).spec, {})
     const status = (manager: string, type: string): Promise<Body> =>
       done(
         'PATCH',
