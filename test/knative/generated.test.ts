@@ -2,14 +2,27 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
+import { parseAllDocuments } from 'yaml'
 import { generated } from '../../shared/install/generated.ts'
-import { isFunction, knative, manifests } from '../../shared/install/manifests.ts'
+import { isFunction, knative, manifests, type Manifest } from '../../shared/install/manifests.ts'
 
 const all = await manifests()
 const read = (file: string) => readFile(join(knative, file), 'utf8')
 
 t.test('components and tables follow the manifests: `npm run docs`', async t => {
   for (const [file, text] of Object.entries(await generated(all, read))) t.equal(await read(file), text, file)
+})
+
+t.test('what a Trigger of ApiServerSource wants is watched by a source', async t => {
+  const documents = async (file: string) =>
+    parseAllDocuments(await read(`components/${file}`)).map(document => document.toJSON() as Manifest)
+  const sources = [
+    ...(await documents('apiserversource/source.yaml')),
+    ...(await documents('apiserversource-kubevirt/source.yaml'))
+  ]
+  const watched = new Set(sources.flatMap(({ spec }) => spec.resources.map(({ kind }: Manifest) => kind)))
+  for (const { metadata, spec } of await documents('apiserversource/triggers.yaml'))
+    t.ok(watched.has(spec.filter.attributes.kind), metadata.name)
 })
 
 t.test(

@@ -66,6 +66,7 @@ const combinations = [
   [],
   ...each.map(name => [name]),
   ['cert-manager', 'hypervisor-cluster'],
+  ['apiserversource', 'apiserversource-kubevirt'],
   ['rabbitmq', 'cert-manager', 'csr', 'monitoring', 'external-secrets']
 ]
 
