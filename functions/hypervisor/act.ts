@@ -4,16 +4,19 @@ import { nodeVanished } from '../../shared/events/workflow.ts'
 import { conditionSet } from '../../shared/kube/conditions.ts'
 import { Node, Pod } from '../../shared/kube/kinds.ts'
 import { KubeError, type Kube } from '../../shared/kube/index.ts'
+import type { KeptList } from '../../shared/kube/kept-list.ts'
 import type { Platform } from '../../shared/runtime/function.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import { OVSNode } from '../../shared/schema/ovs-node.ts'
-import { agentsMustLeave, decide, type Options, type Seen, type Step } from './decide.ts'
+import { agentsMustLeave, decide, isOpen, type Options, type Seen, type Step } from './decide.ts'
 import { hypervisorSelector } from './mapping.ts'
 import { silencedReady } from './network.ts'
 import { silentSince, reflect, type Outcome } from './reflect.ts'
 
 export interface Deps extends Pick<Platform, 'clock' | 'emit' | 'log'> {
   kube: Kube
+  /** For the fast tick, which only sees whether a host is due. */
+  kept: { hosts: KeptList<Hypervisor>; ovsNodes: KeptList<OVSNode> }
   options: Options
   agentNamespaces: readonly string[]
   ovsNamespace: string
@@ -63,6 +66,16 @@ export async function lookAtAll(deps: Deps): Promise<Seen[]> {
   const seen = (name: string) =>
     complete({ name, node: nodeOf.get(name), hypervisor: hypervisorOf.get(name), ovsNode: ovsNodeOf.get(name) }, deps)
   return Promise.all([...names].map(seen))
+}
+
+/** The hosts that a glance at what was kept shows to be due. */
+export async function dueNow({ kept, clock, options }: Deps): Promise<string[]> {
+  const [hosts, ovsNodes] = await Promise.all([kept.hosts.all(), kept.ovsNodes.all().catch(ifNoSuchKind)])
+  const now = clock()
+  const open = hosts.filter(hypervisor => isOpen(hypervisor, now, options))
+  const names = new Set(hosts.map(({ metadata }) => metadata.name)) // other machines have switches, too
+  const silent = ovsNodes?.filter(one => names.has(one.metadata.name) && silencedReady(one, now) !== undefined) ?? []
+  return [...new Set([...open, ...silent].map(({ metadata }) => metadata.name))]
 }
 
 /** decide → act → reflect for one host. A failure to write the spec is told in the status before it is thrown. */

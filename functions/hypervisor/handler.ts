@@ -14,9 +14,10 @@ import { Pod } from '../../shared/kube/kinds.ts'
 import { Duration } from '../../shared/runtime/config.ts'
 import { defineFunction, on, type Received } from '../../shared/runtime/function.ts'
 import { settleAll } from '../../shared/runtime/settle-all.ts'
-import { lament, look, lookAtAll, settle, tellKeptLifecycle, type Deps } from './act.ts'
-import { isOpen, manager, type Seen } from './decide.ts'
-import { silencedReady } from './network.ts'
+import { Hypervisor } from '../../shared/schema/hypervisor.ts'
+import { OVSNode } from '../../shared/schema/ovs-node.ts'
+import { dueNow, lament, look, lookAtAll, settle, tellKeptLifecycle, type Deps } from './act.ts'
+import { manager } from './decide.ts'
 
 const config = Type.Object({
   kubeconfig: Type.Optional(Type.String({ description: 'path of a kubeconfig; left out inside a cluster' })),
@@ -55,15 +56,23 @@ export default defineFunction({
 
   async open(
     { kubeconfig, agentNamespaces, ovsNamespace, heartbeatStale, ...options },
-    { clock, emit, log, metrics, onClose }
+    { clock, emit, log, metrics, onClose, signal }
   ): Promise<Deps> {
     const { connect } = await import('../../shared/kube/index.ts') // after the port is open: half of a cold start is loading this
-    const { isExtended } = await import('../../shared/kube/extended.ts')
+    const [{ isExtended }, { keepList }, { hostOutline, switchOutline }] = await Promise.all([
+      import('../../shared/kube/extended.ts'),
+      import('../../shared/kube/kept-list.ts'),
+      import('../../shared/kube/outline.ts')
+    ])
     const kube = await connect({ manager, log, metrics, ...(kubeconfig !== undefined && { kubeconfig }) })
     onClose(() => kube.close())
     const extended = await isExtended(kube, log, metrics)
     return {
       kube,
+      kept: {
+        hosts: keepList(kube, Hypervisor, { signal, log, trim: hostOutline }),
+        ovsNodes: keepList(kube, OVSNode, { namespace: ovsNamespace, signal, log, trim: switchOutline })
+      },
       clock,
       emit,
       log,
@@ -102,12 +111,8 @@ export default defineFunction({
       })
     ),
     on(tick, { key: () => 'tick' }, async ({ data }, deps: Deps) => {
-      const all = await lookAtAll(deps)
-      const now = deps.clock()
-      const isDue = ({ hypervisor, ovsNode }: Seen) =>
-        (hypervisor && isOpen(hypervisor, now, deps.options)) || silencedReady(ovsNode, now) !== undefined
-      const due = data.tick === 'slow' ? all : all.filter(isDue)
-      await settleAll(due, seen => settle(seen, deps))
+      if (data.tick === 'slow') return settleAll(await lookAtAll(deps), seen => settle(seen, deps))
+      return settleAll(await dueNow(deps), async host => settle(await look(host, deps), deps))
     })
   ]
 })

@@ -78,7 +78,7 @@ function unhealthy({ hypervisor: { status }, nodeReady, now, heartbeatStaleMs, n
   const libvirt = status?.conditions?.find(({ type }) => type === 'LibVirtConnection')
   if (libvirt !== undefined && libvirt.status !== 'True')
     return no('LibVirtDown', `The agent cannot reach libvirt: ${libvirt.message}`)
-  if (nodeReady?.ready === false) return no('NodeNotReady', `The node is not ready: ${nodeReady.reason}.`)
+  if (nodeReady?.ready === false) return no('NodeNotReady', `The node is not ready: ${nodeReady.reason.replace(/\.$/, '')}.`)
   const { state, status: service, disabledReason } = status?.nova ?? {}
   if (state === 'down') return no('NovaServiceDown', 'Nova does not hear from the compute service.')
   if (service === 'disabled')

@@ -1,5 +1,6 @@
 import { Deployment, Node, PodDisruptionBudget } from '../../shared/kube/kinds.ts'
 import { KubeError, type Kube } from '../../shared/kube/index.ts'
+import type { KeptList } from '../../shared/kube/kept-list.ts'
 import { isObserved } from '../../shared/kube/observe.ts'
 import { tellActions, type Action } from '../../shared/openstack/audit.ts'
 import type { Platform } from '../../shared/runtime/function.ts'
@@ -9,6 +10,8 @@ import { budget, deployment, type Options } from './render.ts'
 
 export interface Deps extends Pick<Platform, 'clock' | 'log'> {
   kube: Kube
+  /** For the fast tick, which only sees whether a host is due. */
+  kept: { nodes: KeptList<Node>; hosts: KeptList<Hypervisor> }
   options: Options
   haWaitMs: number
   observe: boolean
@@ -21,8 +24,16 @@ export async function look(name: string, { kube }: Deps): Promise<Seen | undefin
 
 export async function lookAtAll({ kube }: Deps): Promise<Seen[]> {
   const [nodes, hypervisors] = await Promise.all([kube.list(Node), kube.list(Hypervisor)])
-  const nodeOf = new Map(nodes.items.map(node => [node.metadata?.name, node]))
-  return hypervisors.items.flatMap(hypervisor => {
+  return pairs(nodes.items, hypervisors.items)
+}
+
+/** As they were a moment ago, and not all of each. */
+export const glanceAtAll = async ({ kept: { nodes, hosts } }: Deps): Promise<Seen[]> =>
+  pairs(...(await Promise.all([nodes.all(), hosts.all()])))
+
+function pairs(nodes: readonly Node[], hypervisors: readonly Hypervisor[]): Seen[] {
+  const nodeOf = new Map(nodes.map(node => [node.metadata?.name, node]))
+  return hypervisors.flatMap(hypervisor => {
     const node = nodeOf.get(hypervisor.metadata.name)
     return node ? [{ node, hypervisor: { ...hypervisor, spec: hypervisor.spec ?? {} } }] : []
   })

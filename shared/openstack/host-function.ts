@@ -3,6 +3,8 @@ import { Type } from 'typebox'
 import { tick } from '../events/knative.ts'
 import { hypervisorChanged } from '../events/objects.ts'
 import type { Kube } from '../kube/connect.ts'
+import type { KeptList } from '../kube/kept-list.ts'
+import { hostOutline } from '../kube/outline.ts'
 import { Duration } from '../runtime/config.ts'
 import { keyLock, type KeyLock } from '../runtime/key-lock.ts'
 import { settleAll } from '../runtime/settle-all.ts'
@@ -23,6 +25,8 @@ export const hostFields = {
 
 export interface HostDeps extends Pick<Platform, 'clock' | 'log'> {
   kube: Kube
+  /** For the fast tick: what it needs to see whether a host is due. */
+  hosts: KeptList<Hypervisor>
   cloud: Cloud
   listings: Listings
   /** HV-4: whether the installed CRD knows Drover's own fields. */
@@ -36,10 +40,11 @@ export interface HostDeps extends Pick<Platform, 'clock' | 'log'> {
 export type HostConfig = OpenStackConfig & { kubeconfig?: string; observe: boolean; listingAge: number }
 
 export async function openHostDeps(manager: string, config: HostConfig, platform: Platform): Promise<HostDeps> {
-  const { clock, log, metrics, onClose } = platform
+  const { clock, log, metrics, onClose, signal } = platform
   // after the port is open: half of a cold start is loading these
-  const [{ connect }, { isExtended }, { openCloud, tellUnsupported }] = await Promise.all([
+  const [{ connect }, { keepList }, { isExtended }, { openCloud, tellUnsupported }] = await Promise.all([
     import('../kube/connect.ts'),
+    import('../kube/kept-list.ts'),
     import('../kube/extended.ts'),
     import('./connect.ts')
   ])
@@ -51,7 +56,8 @@ export async function openHostDeps(manager: string, config: HostConfig, platform
   const listings = createListings(cloud, { now: () => clock().getTime(), maxAgeMs: config.listingAge })
   const countDrift = driftMetric(metrics, manager)
   const inTurn = keyLock({ maxWaiting: Infinity }) // events are counted where they come in
-  return { kube, cloud, listings, extended, observe: config.observe, countDrift, inTurn, clock, log }
+  const hosts = keepList(kube, Hypervisor, { signal, log, trim: hostOutline })
+  return { kube, hosts, cloud, listings, extended, observe: config.observe, countDrift, inTurn, clock, log }
 }
 
 export { isObserved, observeAnnotation } from '../kube/observe.ts'
@@ -74,9 +80,13 @@ export function hostReactions<Deps extends HostDeps>(fn: HostFunction<Deps>): Re
     ),
     on(tick, { key: () => 'tick' }, async ({ data }, opened: Deps, call) => {
       const deps = onBehalfOf(call, opened)
+      if (data.tick === 'fast') {
+        const open = (await deps.hosts.all()).map(whole).filter(hypervisor => fn.isOpen(hypervisor, deps))
+        return settleAll(open, ({ metadata }) => settleNow(fn, metadata.name, deps))
+      }
       const all = (await deps.kube.list(Hypervisor)).items.map(whole)
       const open = all.filter(hypervisor => fn.isOpen(hypervisor, deps))
-      const due = data.tick === 'fast' ? open : fn.differing ? await fn.differing(all, deps) : all
+      const due = fn.differing ? await fn.differing(all, deps) : all
       // those under way may have come further since they were listed: with many hosts that is seconds ago
       const moving = new Set(open)
       await settleAll(due, host => {

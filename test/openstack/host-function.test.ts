@@ -42,7 +42,17 @@ function depsOf({ stored, eviction, service, aggregates = [] }: Scene): { deps: 
     hypervisors: { list: async () => [] }
   }
   const { log } = testPlatform()
-  const deps = { kube, cloud, listings: createListings(cloud as never), extended: true, observe: false, clock: () => now, log }
+  const hosts = { all: async () => [hypervisor()] }
+  const deps = {
+    kube,
+    hosts,
+    cloud,
+    listings: createListings(cloud as never),
+    extended: true,
+    observe: false,
+    clock: () => now,
+    log
+  }
   return { deps: { ...deps, countDrift: () => {}, inTurn: keyLock() } as unknown as HostDeps, did }
 }
 
@@ -86,17 +96,20 @@ void t.test('a host under way is read again when its turn comes', async t => {
     isOpen: () => isOpen,
     settle: async ({ metadata }) => void settled.push(metadata.generation)
   })
-  const tick = async (isOpen: boolean, stored: Hypervisor | undefined): Promise<void> => {
+  const tick = async (isOpen: boolean, stored: Hypervisor | undefined, speed = 'slow'): Promise<void> => {
     const reaction = hostReactions(fn(isOpen)).find(({ kind }) => kind.type === 'dev.knative.sources.ping')
     const { deps } = depsOf({ stored })
     const { log, signal } = testPlatform()
-    const event = { id: 'e', source: '/t', type: 'dev.knative.sources.ping', data: { tick: 'slow' } }
+    const event = { id: 'e', source: '/t', type: 'dev.knative.sources.ping', data: { tick: speed } }
     await reaction?.handle(event as never, deps, { log, signal })
   }
   await tick(true, changed)
   await tick(true, undefined)
   await tick(false, changed)
   t.same(settled, [4, 3], 'one that rests is taken from the listing')
+  await tick(true, changed, 'fast')
+  await tick(false, changed, 'fast')
+  t.same(settled, [4, 3, 4], 'the fast tick looks only at those under way')
 })
 
 void t.test('an event and a tick look at a host one after the other', async t => {

@@ -541,6 +541,7 @@ t.test('500 hosts in one listing: each tick asks for it once, and nothing is wri
 t.test('their roles are the smallest that work, also when the same is told twice', async t => {
   const provider = fake.world.providers.get(fake.host('traced').id)
   const general = fake.world.aggregates.find(({ name }) => name === 'general')
+  t.same(new Set(await running.tick('fast')), new Set([204]), 'from the first one on they follow the hosts')
   for (let time = 0; time < 2; time++) {
     provider?.traits.delete('CUSTOM_TRACED')
     if (general) general.hosts = general.hosts.filter(host => host !== 'traced')
@@ -556,5 +557,8 @@ t.test('their roles are the smallest that work, also when the same is told twice
   }
   await admin.patch(Hypervisor, { name: 'foreign' }, { spec: { lifecycleEnabled: false } })
   t.equal(await running.hypervisorChanged('onboarding', 'foreign'), 204, 'aborted once more')
+  const watches = async (name: string) =>
+    !(await rightsOf(api, `${name}.yaml`, name)).unused.some(one => one.startsWith('watch '))
+  for (const { name } of functions) await eventually(`the watch of ${name}`, () => watches(name))
   for (const { name } of functions) t.same(await rightsOf(api, `${name}.yaml`, name), { unused: [], refused: [] }, name)
 })
