@@ -11,7 +11,7 @@ import type { OVSNode } from '../../shared/schema/ovs-node.ts'
 import { Announcer } from './announce.ts'
 import { type Config, config } from './config.ts'
 import { daemonsOf } from './daemons.ts'
-import { Inbox, quietly } from './inbox.ts'
+import { Inbox, onlyNews, quietly } from './inbox.ts'
 import { type Timings, defaultTimings, severityOf } from './issue-types.ts'
 import { Judge } from './judge.ts'
 import { agentMetrics } from './metrics.ts'
@@ -140,26 +140,28 @@ async function run(given: Config, timings: Timings, platform: AgentPlatform): Pr
   const beat = () => given.heartbeat * (0.9 + Math.random() / 5)
   const sources = [
     followSwitch(db, signal),
-    vswitchdLiveness(daemons, timings.livenessMs, signal),
-    ovnLiveness(daemons, timings.livenessMs, signal),
-    flowCounts({ daemons, everyMs: timings.flowPollMs, heartbeatMs: given.heartbeat, current, now }, signal),
+    onlyNews(vswitchdLiveness(daemons, timings.livenessMs, signal)),
+    onlyNews(ovnLiveness(daemons, timings.livenessMs, signal)),
+    onlyNews(flowCounts({ daemons, everyMs: timings.flowPollMs, heartbeatMs: given.heartbeat, current, now }, signal)),
     kernelBonds(given.bondingDir, timings.bondingPollMs, signal),
     heartbeat({ db, daemons, timed, everyMs: beat, now }, signal),
     followOwn(cluster, signal, onStored),
     followHypervisor(cluster, signal, seen => (hypervisor = seen)),
-    inventory(
-      {
-        ...cluster,
-        hypervisor: () => hypervisor,
-        current,
-        now,
-        everyMs: timings.flowPollMs,
-        staleMs: given.inventoryStale,
-        migrationNamespace: given.migrationNamespace
-      },
-      signal
+    onlyNews(
+      inventory(
+        {
+          ...cluster,
+          hypervisor: () => hypervisor,
+          current,
+          now,
+          everyMs: timings.flowPollMs,
+          staleMs: given.inventoryStale,
+          migrationNamespace: given.migrationNamespace
+        },
+        signal
+      )
     ),
-    eventQueue(queue, metrics, signal),
+    onlyNews(eventQueue(queue, metrics, signal)),
     help.leftovers,
     help.certificates,
     ...(given.sbAccess === 'read'

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import type { Fact } from './observed.ts'
 
 /**
@@ -45,5 +46,14 @@ export async function* poll(everyMs: () => number, signal: AbortSignal, look: ()
   while (!signal.aborted) {
     yield await look()
     await quietly(everyMs(), signal)
+  }
+}
+
+/** Of the facts of a poll those that differ from the one before: most do not, and each would be judged. */
+export async function* onlyNews(polled: AsyncIterable<Fact>): AsyncGenerator<Fact> {
+  let known: Fact | undefined
+  for await (const fact of polled) {
+    if (!isDeepStrictEqual(fact, known)) yield fact
+    known = fact
   }
 }

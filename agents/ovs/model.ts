@@ -42,7 +42,16 @@ function bridgeOf(row: BridgeRow, tables: SwitchTables): Bridge {
   }
 }
 
+const models = new WeakMap<SwitchTables, Model>()
+
+/** Made once for each state of the database: several ask for it, again and again. */
 export function modelOf(tables: SwitchTables): Model {
+  const known = models.get(tables) ?? makeModel(tables)
+  models.set(tables, known)
+  return known
+}
+
+function makeModel(tables: SwitchTables): Model {
   const [root] = tables.Open_vSwitch.values()
   const ids = root?.external_ids ?? new Map<string, string>()
   const bridges = Array.from(tables.Bridge.values(), row => bridgeOf(row, tables))

@@ -53,9 +53,12 @@ export function statusWriter({ kube, wanted, gapMs, beatMs, log, signal }: Write
 
   return {
     saw(object) {
-      if (object?.metadata?.uid !== live?.metadata?.uid) [written, last] = [undefined, 0]
+      const { uid, resourceVersion } = object?.metadata ?? {}
+      const known = live?.metadata
+      if (uid !== known?.uid) [written, last] = [undefined, 0]
       live = object
-      notify()
+      // our own write comes back by the watch: nothing is to be said about it
+      if (uid !== known?.uid || resourceVersion !== known?.resourceVersion) notify()
     },
     changed: notify,
     async run() {
@@ -63,7 +66,8 @@ export function statusWriter({ kube, wanted, gapMs, beatMs, log, signal }: Write
       signal.addEventListener('abort', notify, { once: true })
       while (!signal.aborted) {
         const beat = new AbortController()
-        await Promise.race([wake.promise, sleep(Math.min(beatMs, gapMs * 2), undefined, { signal: beat.signal }).catch(() => {})])
+        const leftMs = Math.max(gapMs, last + beatMs - performance.now())
+        await Promise.race([wake.promise, sleep(leftMs, undefined, { signal: beat.signal }).catch(() => {})])
         beat.abort()
         wake = Promise.withResolvers()
         if (live === undefined || signal.aborted) continue
@@ -75,6 +79,7 @@ export function statusWriter({ kube, wanted, gapMs, beatMs, log, signal }: Write
           failures += 1
           log.warn({ err, failures }, 'the status could not be written')
           await pause(Math.min(30_000, gapMs * 2 ** failures))
+          notify()
         }
         await pause(gapMs)
       }

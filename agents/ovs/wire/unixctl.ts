@@ -92,7 +92,10 @@ function exchange(path: string, method: string, params: readonly string[], timeo
   return new Promise((resolve, reject) => {
     const stream = new JsonStream(maxReplyBytes)
     const socket = connect({ path })
+    let settled = false
     const settle = (act: () => void) => {
+      if (settled) return // the end of the connection follows the answer
+      settled = true
       clearTimeout(timer)
       socket.destroy()
       act()
@@ -109,7 +112,9 @@ function exchange(path: string, method: string, params: readonly string[], timeo
     socket.on('data', chunk => {
       try {
         const [reply] = stream.push(chunk)
-        if (reply) settle(() => resolve(readReply(reply.text)))
+        if (!reply) return
+        const answer = readReply(reply.text)
+        settle(() => resolve(answer))
       } catch (error) {
         const code = hasCode(error, 'too-large') ? 'too-large' : 'protocol'
         if (error instanceof UnixctlError) settle(() => reject(error))

@@ -7,7 +7,7 @@ import t from 'tap'
 import { Type } from 'typebox'
 import { type Agent, startAgent } from '../../../shared/runtime/agent.ts'
 import { findingsOf, healthOf } from '../../../agents/ovs/findings.ts'
-import { Inbox, poll } from '../../../agents/ovs/inbox.ts'
+import { Inbox, onlyNews, poll } from '../../../agents/ovs/inbox.ts'
 import { defaultTimings } from '../../../agents/ovs/issue-types.ts'
 import { Judge } from '../../../agents/ovs/judge.ts'
 import { flowFaults } from '../../../agents/ovs/flows.ts'
@@ -62,6 +62,14 @@ t.test('OV-24 a poll does not overlap itself, however slow', async t => {
     return {}
   }
   t.ok((await Array.fromAsync(poll(() => 0, stop.signal, look))).length >= 5)
+})
+
+t.test('what a poll shows again is no news: it need not be judged', async t => {
+  const shown = [1, 1, 2, 2, 1].map((size): Fact => ({ eventQueue: { size, dropped: 0 } }))
+  const polled = async function* (): AsyncGenerator<Fact> {
+    yield* shown
+  }
+  t.same(await Array.fromAsync(onlyNews(polled())), [shown[0], shown[2], shown[4]])
 })
 
 t.test('OV-54 observedAt follows the answers of the database, or the news that it is lost', async t => {
