@@ -6,28 +6,37 @@ export interface Call {
   namespace: string
   type: string
   extensions: Record<string, string>
+  data: object
 }
 
-/** The tick where a function takes it, which needs no object; else the first type that is brought to it. */
+const ping = 'dev.knative.sources.ping'
+const tick = { type: ping, extensions: { tick: 'slow' }, data: { tick: 'slow' } }
+
+/** The tick where a function takes it, which needs no object; else the first type that is brought to it; a dead-letter sink takes any. */
 export function callsOf(all: readonly Manifest[]): Call[] {
+  const triggers = all.filter(({ kind }) => kind === 'Trigger')
+  const sinks = new Set(triggers.map(({ spec }) => spec.delivery.deadLetterSink.ref.name as string))
   return all.filter(isFunction).flatMap(({ metadata: { name, namespace = 'drover' } }) => {
-    const taken = all
-      .filter(({ kind, spec }) => kind === 'Trigger' && spec.subscriber.ref.name === name)
+    const taken = triggers
+      .filter(({ spec }) => spec.subscriber.ref.name === name)
       .map(({ spec }) => spec.filter.attributes.type as string)
-    const type = taken.find(one => one === 'dev.knative.sources.ping') ?? taken.sort()[0]
-    if (type === undefined) return []
-    return [{ name, namespace, type, extensions: type === 'dev.knative.sources.ping' ? { tick: 'slow' } : {} }]
+    if (taken.includes(ping)) return [{ name, namespace, ...tick }]
+    const type = taken.sort()[0] ?? (sinks.has(name) ? 'by.hand' : undefined)
+    return type === undefined ? [] : [{ name, namespace, type, extensions: {}, data: {} }]
   })
 }
 
-export function curl({ name, namespace, type, extensions }: Call, url = `http://${name}.${namespace}.svc.cluster.local`): string {
+export function curl(
+  { name, namespace, type, extensions, data }: Call,
+  url = `http://${name}.${namespace}.svc.cluster.local`
+): string {
   const headers = { specversion: '1.0', id: '1', source: '/by-hand', type, ...extensions }
   const given = Object.entries(headers).map(([key, value]) => `-H 'ce-${key}: ${value}'`)
-  return `curl -sS -o /dev/null -w '%{http_code}\\n' ${url} -H 'content-type: application/json' ${given.join(' ')} -d '{"tick":"slow"}'`
+  const body = JSON.stringify(data)
+  return `curl -sS -o /dev/null -w '%{http_code}\\n' ${url} -H 'content-type: application/json' ${given.join(' ')} -d '${body}'`
 }
 
 export const callTable = (all: readonly Manifest[]): string =>
   callsOf(all)
-    .filter(({ type }) => type === 'dev.knative.sources.ping')
     .map(call => `    ${curl(call)}`)
     .join('\n')
