@@ -29,7 +29,7 @@ const prototypeKey =
   /"(?:_|\\u005[fF]){2}(?:p|\\u0070)(?:r|\\u0072)(?:o|\\u006[fF])(?:t|\\u0074)(?:o|\\u006[fF])(?:_|\\u005[fF]){2}"\s*:/
 // All that is not an extension.
 const ownAttributes = new Set(
-  'specversion id source type subject time datacontenttype dataschema changed partitionkey sequence traceparent'.split(' ')
+  'specversion id source type subject time datacontenttype dataschema changed partitionkey sequence traceparent trace'.split(' ')
 )
 const knownChanges: ReadonlySet<string> = new Set(changes)
 
@@ -97,7 +97,8 @@ function structured(value: unknown, traceparent: string | undefined): Received {
 }
 
 function received(attributes: Attributes, data: unknown, header: string | undefined): Received {
-  const { specversion, id, source, type, subject, time, changed, partitionkey, sequence, traceparent = header } = attributes
+  const { specversion, id, source, type, subject, time, changed, partitionkey, sequence } = attributes
+  const { trace, traceparent = trace ?? header } = attributes
   if (specversion !== '1.0') throw new Malformed('specversion must be 1.0')
   if (id === undefined || source === undefined || type === undefined) throw new Malformed('id, source and type are required')
   const event: Received = { id, type, source, data, extensions: {} }

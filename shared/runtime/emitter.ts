@@ -102,6 +102,7 @@ export function encode(event: Outgoing, source: string): Message {
       ...extensions,
       ...attributes,
       traceparent,
+      trace: traceparent, // the RabbitMQ broker class keeps `traceparent` for itself
       id,
       time,
       type: kind.type,

@@ -58,6 +58,7 @@ const readable: Array<[name: string, headers: Headers, body: string, then: Parti
   ['a change this version does not know', { ...required, 'ce-changed': 'labels,smell' }, '', { changed: undefined as never }],
   ['order', { ...required, 'ce-partitionkey': 'hv1', 'ce-sequence': '7' }, '', { partitionkey: 'hv1', sequence: '7' }],
   ['trace as extension', { ...required, 'ce-traceparent': trace, traceparent: otherTrace }, '', { traceparent: trace }],
+  ['trace that a broker class left', { ...required, 'ce-trace': trace }, '', { traceparent: trace, extensions: {} }],
   ['trace as header', { ...required, traceparent: otherTrace }, '', { traceparent: otherTrace }],
   ['a malformed trace is none', { ...required, traceparent: 'x' }, '', { traceparent: undefined as never }],
   ['structured', structured, JSON.stringify({ ...event, data: { a: 1 } }), { data: { a: 1 }, id: '1' }],
