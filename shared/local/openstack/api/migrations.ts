@@ -69,7 +69,7 @@ function selected(world: World, query: URLSearchParams): MigrationRecord[] {
       (!status || record.status === status) &&
       (!type || record.type === type) &&
       (!server || record.instance.id === server) &&
-      (Number.isNaN(since) || (record.updatedMs ?? record.createdMs) >= since)
+      (Number.isNaN(since) || (record.updatedMs !== null && record.updatedMs >= since)) // Nova asks for updated_at alone
   )
 }
 

@@ -54,7 +54,7 @@ function selected(world: World, { query, who }: Incoming): Instance[] {
     .filter(
       instance =>
         (query.has('all_tenants') || instance.projectId === who.projectId) &&
-        (host === null || instance.host === host) &&
+        (host === null || (instance.host === host && !instance.cellDown)) && // the API knows no host of what is in a cell that is away
         (status === null || statusOf(instance) === status) &&
         (pattern === null || pattern.test(instance.name)) &&
         (Number.isNaN(since) || instance.updatedMs >= since)
