@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import fastify, { type FastifyError, type FastifyInstance } from 'fastify'
 import { eventEdge } from './event-edge.ts'
 import type { Service } from './service.ts'
+import { underWay } from './under-way.ts'
 
 export interface HttpEdge {
   app: FastifyInstance
@@ -21,13 +22,8 @@ export function httpEdge(starting: Promise<Service>, bodyLimit: number): HttpEdg
   let service: Service | undefined
   void starting.then(started => (service = started)).catch(() => {}) // the one who starts it is told
   const stopping = new AbortController()
-  let running = 0
-  let whenIdle: (() => void) | undefined
-  const begun = (): void => void running++
-  const finished = (): void => {
-    if (--running === 0) whenIdle?.()
-  }
-  const takeEvent = eventEdge({ bodyLimit, begun, finished, stopping: stopping.signal })
+  const { begun, over, idle } = underWay()
+  const takeEvent = eventEdge({ bodyLimit, begun, finished: over, stopping: stopping.signal })
 
   // Knative sends a 503 again, to whoever is there by then.
   const refuse = (response: ServerResponse): void =>
@@ -37,7 +33,7 @@ export function httpEdge(starting: Promise<Service>, bodyLimit: number): HttpEdg
     const answering = to.route(method, url)
     if (answering) {
       begun()
-      void answering(request, response, stopping.signal).finally(finished)
+      answering(request, response, stopping.signal, over)
     } else if (method === 'POST') takeEvent(to, request, response)
     else pages(request, response)
   }
@@ -78,7 +74,7 @@ export function httpEdge(starting: Promise<Service>, bodyLimit: number): HttpEdg
     async drain() {
       stopping.abort()
       await app.close()
-      if (running > 0) await new Promise<void>(resolve => (whenIdle = resolve))
+      await idle()
     }
   }
 }

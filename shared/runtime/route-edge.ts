@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Service } from './service.ts'
+import { underWay } from './under-way.ts'
 
 export interface RouteEdge {
   port: number
@@ -16,13 +17,15 @@ export async function routeEdge(
   host: string
 ): Promise<RouteEdge> {
   const stopping = new AbortController()
-  const running = new Set<Promise<void>>()
+  const { begun, over, idle } = underWay()
   server.on('request', (request, response) => {
-    const answered = route(request.method ?? 'GET', request.url ?? '/')?.(request, response, stopping.signal)
-    if (answered) {
-      running.add(answered)
-      void answered.finally(() => running.delete(answered))
-    } else response.writeHead(404).end()
+    const answering = route(request.method ?? 'GET', request.url ?? '/')
+    if (!answering) {
+      response.writeHead(404).end()
+      return
+    }
+    begun()
+    answering(request, response, stopping.signal, over)
   })
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
   return {
@@ -30,7 +33,7 @@ export async function routeEdge(
     async drain() {
       stopping.abort()
       const closed = new Promise(resolve => server.close(resolve))
-      await Promise.all(running)
+      await idle()
       server.closeAllConnections()
       await closed
     }

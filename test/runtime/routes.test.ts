@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { request as httpsRequest } from 'node:https'
-import type { IncomingMessage } from 'node:http'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -114,6 +114,23 @@ t.test('a route waits for what the function opens, and says why it is not there'
   const answer = await fetch(`${failing.url}/explain`)
   t.equal(answer.status, 503)
   t.equal(await answer.text(), 'not ready: no route to the cluster\n')
+})
+
+t.test('a peer that went before the function was open holds up no stop', async t => {
+  const opened = Promise.withResolvers<Deps>()
+  const served = await serve(
+    fn(() => opened.promise),
+    { env }
+  )
+  const asked = httpRequest(`${served.url}/explain`, { agent: false }).end()
+  await once(asked, 'finish')
+  t.equal((await fetch(`${served.url}/healthz`)).status, 200)
+  const gone = new Promise(resolve => asked.on('error', () => undefined).once('close', resolve))
+  asked.destroy()
+  await gone
+  t.equal((await fetch(`${served.url}/healthz`)).status, 200)
+  opened.resolve({ word: 'late' })
+  await served.close()
 })
 
 t.test('a stream ends when the process stops, and is told when its peer is gone', async t => {
