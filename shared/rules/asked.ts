@@ -1,8 +1,10 @@
 // What is asked of the rules for hosts and switches: somebody wants to write an object, and this is what is known around it. Pure.
 import type { User } from '../kube/reviews.ts'
 import type { Eviction } from '../schema/eviction.ts'
+import type { Violation } from '../schema/violation.ts'
 import type { Host } from './fleet.ts'
 import type { Known } from './machine-facts.ts'
+import { breach } from './rule.ts'
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE'
 
@@ -45,4 +47,16 @@ export const isAgent = ({ user, policy }: Pick<Asked<unknown>, 'user' | 'policy'
   user !== undefined && policy.agentIdentities.includes(user.username)
 
 /** The node that the caller's token is bound to: put there by the API server from the token's claims (Kubernetes 1.30 and later). */
-export const nodeOf = (user: User | undefined): string | undefined => user?.extra?.['authentication.kubernetes.io/node-name']?.[0]
+const nodeOf = (user: User | undefined): string | undefined => user?.extra?.['authentication.kubernetes.io/node-name']?.[0]
+
+/** HV-14, OV-5: an agent writes the object that is named like its node, and no other. */
+export function notItsNode(asked: Asked<{ metadata: { name: string } }>, kind: string): Violation[] {
+  if (!isAgent(asked)) return []
+  const node = nodeOf(asked.user)
+  if (node === asked.object.metadata.name) return []
+  const message =
+    node === undefined
+      ? 'an agent must use the token of its pod: this one is bound to no node'
+      : `the agent of ${node} may write the ${kind} ${node} alone`
+  return [breach('metadata.name', message)]
+}

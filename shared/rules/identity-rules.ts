@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { agentFacts, agentManager, isAgentCondition } from '../schema/hypervisor-agent-fields.ts'
 import type { Hypervisor } from '../schema/hypervisor.ts'
-import { isAgent, nodeOf, type Asked } from './asked.ts'
+import { isAgent, notItsNode, type Asked } from './asked.ts'
 import { breach, type Rule } from './rule.ts'
 
 type HypervisorRule = Rule<Asked<Hypervisor>>
@@ -78,14 +78,7 @@ const ownNode: HypervisorRule = {
   what: 'A write by an agent to a Hypervisor other than the one named like the node that its token is bound to',
   example: 'the agent of node-a patches the status of node-b',
   fix: 'run the agent as a pod of that node; its token carries the node from Kubernetes 1.30 on',
-  check(asked) {
-    if (!isAgent(asked)) return []
-    const node = nodeOf(asked.user)
-    if (node === asked.object.metadata.name) return []
-    if (node === undefined)
-      return [breach('metadata.name', 'an agent must use the token of its pod: this one is bound to no node')]
-    return [breach('metadata.name', `the agent of ${node} may write the Hypervisor ${node} alone`)]
-  }
+  check: asked => notItsNode(asked, 'Hypervisor')
 }
 
 const ownFields: HypervisorRule = {

@@ -2,8 +2,8 @@
 import type { Violation } from '../schema/violation.ts'
 import type { MachineAsked } from './machine-facts.ts'
 import { cdromPath, diskPath, networkPath } from './machine-paths.ts'
-import type { Source } from './merge.ts'
-import { breach, type Rule } from './rule.ts'
+import type { Cdrom, Nic, Source } from './merge.ts'
+import { breach, breaches, type Rule } from './rule.ts'
 
 type MachineRule = Rule<MachineAsked>
 
@@ -62,10 +62,11 @@ export const macAddresses: MachineRule = {
   example: 'spec: {template: small, networks: [{name: eth0, networkName: prod, macAddress: "01:00:5e:00:00:01"}]}',
   fix: 'six octets, the first one even; or leave it out and one is derived from the names',
   check: ({ merged: { networks } }) =>
-    networks.flatMap(({ macAddress }, i) => {
-      const problem = macAddress === undefined ? undefined : macProblem(macAddress)
-      return problem === undefined ? [] : [breach(networkPath(i, 'macAddress'), problem)]
-    })
+    breaches(
+      networks,
+      ({ macAddress }) => (macAddress === undefined ? undefined : macProblem(macAddress)),
+      (_, i) => networkPath(i, 'macAddress')
+    )
 }
 
 export const onePodNetwork: MachineRule = {
@@ -75,22 +76,37 @@ export const onePodNetwork: MachineRule = {
   example: 'spec: {template: small, networks: [{name: a, networkName: pods}, {name: b, networkName: pods}]}',
   fix: 'one card on the pod network, the others on a bridge or a nadRef',
   check({ merged: { networks }, facts }) {
-    const onPod = networks.flatMap(({ networkName }, i) => {
+    let onPod = 0
+    const problem = ({ networkName }: Nic): string | undefined => {
       const found = facts.network(networkName)
-      return found.known && found.value?.spec.podNetwork ? [i] : []
-    })
-    return onPod
-      .slice(1)
-      .map(i => breach(networkPath(i, 'networkName'), 'another card is on the pod network already: KubeVirt allows one'))
+      const another = found.known && found.value?.spec.podNetwork === true && ++onPod > 1
+      return another ? 'another card is on the pod network already: KubeVirt allows one' : undefined
+    }
+    return breaches(networks, problem, (_, i) => networkPath(i, 'networkName'))
   }
 }
 
 const members = ['blank', 'http', 'registry', 'pvc', 'dataSource', 'containerDisk'] as const
 
-/** What is wrong with a source in itself, told at the source. */
-const memberBreaches = (source: Source, path: string): Violation[] => {
+/** What is wrong with a source in itself. */
+function memberProblem(source: Source): string | undefined {
   const given = members.filter(member => source[member] !== undefined)
-  return given.length === 1 ? [] : [breach(path, `exactly one of ${members.join(', ')} must be given, not ${given.length}`)]
+  return given.length === 1 ? undefined : `exactly one of ${members.join(', ')} must be given, not ${given.length}`
+}
+
+function cdromBreaches({ size, source }: Cdrom, i: number, own: string | undefined): Violation[] {
+  const problem = memberProblem(source)
+  const needsSize = source.http || source.registry || source.dataSource
+  return [
+    ...(problem === undefined ? [] : [breach(cdromPath(i, 'source'), problem)]),
+    ...(source.blank ? [breach(cdromPath(i, 'source.blank'), 'a CD-ROM needs something to read: name an image')] : []),
+    ...(size === undefined && needsSize
+      ? [breach(cdromPath(i, 'size'), 'is needed for a source of http, registry or dataSource, such as 1Gi')]
+      : []),
+    ...(source.pvc?.namespace !== undefined && source.pvc.namespace !== own
+      ? [breach(cdromPath(i, 'source.pvc.namespace'), 'a CD-ROM can only show a claim of its own namespace: leave namespace out')]
+      : [])
+  ]
 }
 
 export const sources: MachineRule = {
@@ -100,25 +116,12 @@ export const sources: MachineRule = {
   example: 'spec: {template: small, cdroms: [{name: tools, source: {blank: {}}}]}',
   fix: 'one member for each source; a CD-ROM needs something to read, and a size for http, registry and dataSource',
   check({ machine, merged: { disks, cdroms } }) {
-    const own = machine.metadata.namespace
-    return [
-      ...disks.flatMap(({ name, source }) => (source ? memberBreaches(source, diskPath(machine, name, 'source')) : [])),
-      ...cdroms.flatMap(({ size, source }, i) => [
-        ...memberBreaches(source, cdromPath(i, 'source')),
-        ...(source.blank ? [breach(cdromPath(i, 'source.blank'), 'a CD-ROM needs something to read: name an image')] : []),
-        ...(size === undefined && (source.http || source.registry || source.dataSource)
-          ? [breach(cdromPath(i, 'size'), 'is needed for a source of http, registry or dataSource, such as 1Gi')]
-          : []),
-        ...(source.pvc?.namespace !== undefined && source.pvc.namespace !== own
-          ? [
-              breach(
-                cdromPath(i, 'source.pvc.namespace'),
-                'a CD-ROM can only show a claim of its own namespace: leave namespace out'
-              )
-            ]
-          : [])
-      ])
-    ]
+    const ofDisks = breaches(
+      disks,
+      ({ source }) => source && memberProblem(source),
+      ({ name }) => diskPath(machine, name, 'source')
+    )
+    return [...ofDisks, ...cdroms.flatMap((cdrom, i) => cdromBreaches(cdrom, i, machine.metadata.namespace))]
   }
 }
 
@@ -142,15 +145,18 @@ export const foreignSources: MachineRule = {
   fix: 'ask for create on datavolumes/source (cdi.kubevirt.io) in that namespace',
   check({ machine, merged, facts: { mayCloneFrom } }) {
     if (!mayCloneFrom) return []
-    const check = (source: Source | undefined, path: string): Violation[] => {
-      const foreign = foreignNamespace(source, machine.metadata.namespace)
-      if (!foreign || mayCloneFrom.has(foreign.namespace)) return []
-      const message = `you may not clone from ${foreign.namespace}: create on datavolumes/source is needed there`
-      return [breach(`${path}.${foreign.member}.namespace`, message)]
+    const own = machine.metadata.namespace
+    const problem = ({ source }: { source?: Source }): string | undefined => {
+      const foreign = foreignNamespace(source, own)
+      return foreign && !mayCloneFrom.has(foreign.namespace)
+        ? `you may not clone from ${foreign.namespace}: create on datavolumes/source is needed there`
+        : undefined
     }
+    const within = (path: string, source: Source | undefined): string =>
+      `${path}.${foreignNamespace(source, own)?.member}.namespace`
     return [
-      ...merged.disks.flatMap(({ name, source }) => check(source, diskPath(machine, name, 'source'))),
-      ...merged.cdroms.flatMap(({ source }, i) => check(source, cdromPath(i, 'source')))
+      ...breaches(merged.disks, problem, ({ name, source }) => within(diskPath(machine, name, 'source'), source)),
+      ...breaches(merged.cdroms, problem, ({ source }, i) => within(cdromPath(i, 'source'), source))
     ]
   }
 }

@@ -1,16 +1,18 @@
 // A1–A8: template, names, sizes, CPU, disks, boot order, cloud-init (spec/machine.md §9). Each rule asks about the merged Machine. Pure.
 import { parseDocument } from 'yaml'
 import { fromWhole, parseQuantity } from '../schema/quantity.ts'
-import { at, type Violation } from '../schema/violation.ts'
+import { at } from '../schema/violation.ts'
 import type { MachineAsked } from './machine-facts.ts'
 import { cdromPath, diskPath, networkPath } from './machine-paths.ts'
-import { isUnknownTemplate, needsDataVolume, templateNames } from './merge.ts'
-import { breach, type Rule } from './rule.ts'
+import { isUnknownTemplate, needsDataVolume, templateNames, type Disk } from './merge.ts'
+import { breach, breaches, type Rule } from './rule.ts'
 
 type MachineRule = Rule<MachineAsked>
 
 const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
 const isLabel = (name: string): boolean => name.length <= 63 && label.test(name)
+const nameProblem = ({ name }: { name: string }): string | undefined =>
+  isLabel(name) ? undefined : 'must be a DNS label: lower-case letters, digits and -, at most 63 of them'
 const maxClaimName = 253
 const maxPayloadBytes = 512 * 1024
 const maxSecretBytes = 1024 * 1024
@@ -49,11 +51,13 @@ export const names: MachineRule = {
   fix: 'lower-case letters, digits and -, at most 63 of them, and not cloudinitdisk',
   check({ machine, merged }) {
     const { name } = machine.metadata
-    const device = (kind: string, given: string, path: string): Violation[] => {
-      if (!isLabel(given)) return [breach(path, `must be a DNS label: lower-case letters, digits and -, at most 63 of them`)]
-      if (given === 'cloudinitdisk') return [breach(path, 'cloudinitdisk is reserved: choose another name')]
-      const long = kind !== 'network' && `${name}-${given}`.length > maxClaimName
-      return long ? [breach(path, `makes the name of the claim longer than ${maxClaimName}: choose a shorter one`)] : []
+    const ofVolume = (volume: { name: string }): string | undefined => {
+      if (volume.name === 'cloudinitdisk') return 'cloudinitdisk is reserved: choose another name'
+      const tooLong = name.length + 1 + volume.name.length > maxClaimName
+      return (
+        nameProblem(volume) ??
+        (tooLong ? `makes the name of the claim longer than ${maxClaimName}: choose a shorter one` : undefined)
+      )
     }
     return [
       ...(isLabel(name)
@@ -61,18 +65,27 @@ export const names: MachineRule = {
         : [
             breach('metadata.name', 'must be a DNS label of at most 63 characters, since the virtual machine is called the same')
           ]),
-      ...merged.disks.flatMap(disk => device('disk', disk.name, diskPath(machine, disk.name, 'name'))),
-      ...merged.cdroms.flatMap((cdrom, i) => device('cdrom', cdrom.name, cdromPath(i, 'name'))),
-      ...merged.networks.flatMap((nic, i) =>
-        nic.name === 'cloudinitdisk' ? [] : device('network', nic.name, networkPath(i, 'name'))
-      )
+      ...breaches(merged.disks, ofVolume, disk => diskPath(machine, disk.name, 'name')),
+      ...breaches(merged.cdroms, ofVolume, (_, i) => cdromPath(i, 'name')),
+      ...breaches(merged.networks, nameProblem, (_, i) => networkPath(i, 'name'))
     ]
   }
 }
 
-/** The places at which an entry occurs again. */
-const repeated = (keys: ReadonlyArray<string | undefined>): number[] =>
-  keys.flatMap((key, i) => (key !== undefined && keys.indexOf(key) < i ? [i] : []))
+/** The entries whose key another one before them has. */
+function twice<T>(entries: readonly T[], what: string, keyOf: (entry: T) => string | undefined, path: (index: number) => string) {
+  if (entries.length < 2) return []
+  const seen = new Set<string>()
+  const problem = (entry: T): string | undefined => {
+    const key = keyOf(entry)
+    if (key === undefined) return undefined
+    if (seen.has(key)) return `${what} ${key} occurs twice: each must be given once`
+    seen.add(key)
+    return undefined
+  }
+  return breaches(entries, problem, (_, i) => path(i))
+}
+const nameOf = ({ name }: { name: string }): string => name
 
 export const duplicates: MachineRule = {
   id: 'A3',
@@ -81,36 +94,39 @@ export const duplicates: MachineRule = {
   example: 'spec: {template: small, cdroms: [{name: root, source: {containerDisk: {image: tools}}}]}',
   fix: 'give each its own name; the template brings a disk called root',
   check({ machine: { spec }, merged }) {
-    const twice = (keys: ReadonlyArray<string | undefined>, path: (index: number) => string, what: string) =>
-      repeated(keys).map(i => breach(path(i), `${what} ${keys[i]} occurs twice: each must be given once`))
-    const disks = new Set(merged.disks.map(({ name }) => name))
-    const onDisk = merged.cdroms.flatMap(({ name }, i) =>
-      disks.has(name) ? [breach(cdromPath(i, 'name'), `there is a disk ${name} already: choose another name`)] : []
-    )
+    const { disks, cdroms, networks } = merged
+    const diskNames = new Set(cdroms.length === 0 ? [] : disks.map(nameOf))
     return [
-      ...twice(spec.disks?.map(({ name }) => name) ?? [], i => at('spec.disks', i), 'the disk'),
+      ...twice(spec.disks ?? [], 'the disk', nameOf, i => at('spec.disks', i)),
+      ...twice(cdroms, 'the CD-ROM', nameOf, i => at('spec.cdroms', i)),
+      ...twice(networks, 'the network card', nameOf, i => at('spec.networks', i)),
       ...twice(
-        merged.cdroms.map(({ name }) => name),
-        i => at('spec.cdroms', i),
-        'the CD-ROM'
+        networks,
+        'the MAC address',
+        ({ macAddress }) => macAddress?.toLowerCase(),
+        i => networkPath(i, 'macAddress')
       ),
       ...twice(
-        merged.networks.map(({ name }) => name),
-        i => at('spec.networks', i),
-        'the network card'
+        spec.bootOrder ?? [],
+        'the boot class',
+        entry => entry,
+        i => at('spec.bootOrder', i)
       ),
-      ...twice(
-        merged.networks.map(({ macAddress }) => macAddress?.toLowerCase()),
-        i => networkPath(i, 'macAddress'),
-        'the MAC address'
-      ),
-      ...twice(spec.bootOrder ?? [], i => at('spec.bootOrder', i), 'the boot class'),
-      ...onDisk
+      ...breaches(
+        cdroms,
+        ({ name }) => (diskNames.has(name) ? `there is a disk ${name} already: choose another name` : undefined),
+        (_, i) => cdromPath(i, 'name')
+      )
     ]
   }
 }
 
 const positive = (size: string | number | undefined): boolean => size === undefined || (parseQuantity(size) ?? 0n) > 0n
+
+function sizeProblem({ name, size, source }: Disk): string | undefined {
+  if (size === undefined) return source?.containerDisk ? undefined : `the disk ${name} needs a size, such as 20Gi`
+  return positive(size) ? undefined : 'must be greater than zero, such as 20Gi'
+}
 
 export const quantities: MachineRule = {
   id: 'A4',
@@ -126,14 +142,11 @@ export const quantities: MachineRule = {
     return [
       ...(positive(memory) ? [] : [breach(sizePath, 'must be greater than zero, such as 4Gi')]),
       ...(wholeMebibytes ? [] : [breach(sizePath, 'must be a whole number of MiB, such as 4Gi or 1536Mi')]),
-      ...merged.disks.flatMap(disk => {
-        const path = diskPath(machine, disk.name, 'size')
-        if (disk.size === undefined)
-          return disk.source?.containerDisk ? [] : [breach(path, `the disk ${disk.name} needs a size, such as 20Gi`)]
-        return positive(disk.size) ? [] : [breach(path, 'must be greater than zero, such as 20Gi')]
-      }),
-      ...merged.cdroms.flatMap((cdrom, i) =>
-        positive(cdrom.size) ? [] : [breach(cdromPath(i, 'size'), 'must be greater than zero, such as 1Gi')]
+      ...breaches(merged.disks, sizeProblem, disk => diskPath(machine, disk.name, 'size')),
+      ...breaches(
+        merged.cdroms,
+        cdrom => (positive(cdrom.size) ? undefined : 'must be greater than zero, such as 1Gi'),
+        (_, i) => cdromPath(i, 'size')
       )
     ]
   }
@@ -165,14 +178,17 @@ export const readOnlyDisks: MachineRule = {
   example: 'spec: {template: small, disks: [{name: root, accessMode: ReadOnlyMany}]}',
   fix: 'use ReadWriteOnce or ReadWriteMany there; ReadOnlyMany is for further, already filled disks',
   check: ({ machine, merged: { disks } }) =>
-    disks.flatMap((disk, i) => {
-      if (disk.accessMode !== 'ReadOnlyMany') return []
-      const path = diskPath(machine, disk.name, 'accessMode')
-      if (i === 0) return [breach(path, 'the first disk must be writable: use ReadWriteOnce or ReadWriteMany')]
-      return needsDataVolume(disk.source)
-        ? [breach(path, 'a disk that is filled from a source must be writable: use ReadWriteOnce or ReadWriteMany')]
-        : []
-    })
+    breaches(
+      disks,
+      ({ accessMode, source }, i) => {
+        if (accessMode !== 'ReadOnlyMany') return undefined
+        if (i === 0) return 'the first disk must be writable: use ReadWriteOnce or ReadWriteMany'
+        return needsDataVolume(source)
+          ? 'a disk that is filled from a source must be writable: use ReadWriteOnce or ReadWriteMany'
+          : undefined
+      },
+      disk => diskPath(machine, disk.name, 'accessMode')
+    )
 }
 
 export const bootClasses: MachineRule = {
@@ -184,11 +200,11 @@ export const bootClasses: MachineRule = {
   check({ machine: { spec }, merged }) {
     // without a list there still is the card on the pod network (N1)
     const devices = { disk: merged.disks.length, cdrom: merged.cdroms.length, network: Math.max(merged.networks.length, 1) }
-    const missing = (entry: keyof typeof devices, i: number) =>
-      devices[entry] === 0
-        ? [breach(at('spec.bootOrder', i), `there is no ${entry} to boot from: add one or leave the class out`)]
-        : []
-    return (spec.bootOrder ?? []).flatMap(missing)
+    return breaches(
+      spec.bootOrder ?? [],
+      entry => (devices[entry] === 0 ? `there is no ${entry} to boot from: add one or leave the class out` : undefined),
+      (_, i) => at('spec.bootOrder', i)
+    )
   }
 }
 

@@ -23,8 +23,11 @@ const bytes = (size: string | undefined): bigint => (size === undefined ? 0n : (
 const contentOf = (source: Source | undefined): Source => source ?? { blank: {} }
 
 /** Each disk as it was, with what became of it. */
-const formerDisks = ({ merged, old }: MachineAsked): Array<[before: Disk, after: Disk | undefined]> =>
-  old ? merge(old.spec).disks.map(disk => [disk, merged.disks.find(({ name }) => name === disk.name)]) : []
+function formerDisks({ merged, old }: MachineAsked): Array<[before: Disk, after: Disk | undefined]> {
+  if (!old) return []
+  const now = new Map(merged.disks.map(disk => [disk.name, disk]))
+  return merge(old.spec).disks.map(disk => [disk, now.get(disk.name)])
+}
 
 export const fixedDisks: Rule<MachineAsked> = {
   id: 'A15',
@@ -54,9 +57,12 @@ export const removedDisks: Rule<MachineAsked> = {
   what: `an update that drops a disk which the annotation ${confirmRemoval} does not name`,
   example: 'spec: {template: small, disks: []}',
   fix: `name the disk in the annotation ${confirmRemoval}; its data will be lost`,
-  check: asked =>
-    formerDisks(asked).flatMap(([{ name, source }, after]) => {
-      if (after || source?.containerDisk || confirmedRemovals(asked.machine).includes(name)) return []
+  check(asked) {
+    if (!asked.old) return []
+    const confirmed = new Set(confirmedRemovals(asked.machine))
+    return formerDisks(asked).flatMap(([{ name, source }, after]) => {
+      if (after || source?.containerDisk || confirmed.has(name)) return []
       return [breach('spec.disks', `the disk ${name} and its data would be lost: name it in the annotation ${confirmRemoval}`)]
     })
+  }
 }

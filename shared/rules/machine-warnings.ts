@@ -3,9 +3,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { fromWhole, parseQuantity } from '../schema/quantity.ts'
 import type { Violation } from '../schema/violation.ts'
 import type { Known, MachineAsked } from './machine-facts.ts'
-import { diskPath, networkPath } from './machine-paths.ts'
+import { cdromPath, diskPath, networkPath } from './machine-paths.ts'
 import { merge, needsDataVolume } from './merge.ts'
-import { breach, type Rule } from './rule.ts'
+import { breach, breaches, type Rule } from './rule.ts'
 
 type Warning = Rule<MachineAsked>
 
@@ -76,11 +76,21 @@ const restartNeeded: Warning = {
   }
 }
 
-/** A19: what could not be read is said, and never refused. */
-function existence(what: string, path: string, found: Known<unknown>): Violation[] {
-  if (!found.known) return [breach(path, `${what} was not checked`)]
-  return when(found.value === undefined, path, `${what} does not exist yet: create it, or the machine will wait for it`)
-}
+type Places = Map<string, () => string>
+
+/** A19: what could not be read is said, and never refused. Each name once, wherever it stands. */
+const existence = (what: string, places: Places, look: (name: string) => Known<unknown>): Violation[] =>
+  breaches(
+    [...places],
+    ([name]) => {
+      const found = look(name)
+      if (!found.known) return `${what} ${name} was not checked`
+      return found.value === undefined
+        ? `${what} ${name} does not exist yet: create it, or the machine will wait for it`
+        : undefined
+    },
+    ([, place]) => place()
+  )
 
 const missing: Warning = {
   id: 'W5',
@@ -90,23 +100,22 @@ const missing: Warning = {
   fix: 'create it; the machine waits for it',
   check({ machine, merged, facts }) {
     const { userData, secretRef } = machine.spec.cloudInit ?? {}
-    const onDisks = merged.disks
-      .filter(({ source }) => !source?.containerDisk)
-      .map(({ name, storageClass }) => [diskPath(machine, name, 'storageClass'), storageClass] as const)
-    const onCdroms = merged.cdroms.flatMap(({ source, storageClass }, i) =>
-      storageClass !== undefined && needsDataVolume(source) && !source.pvc
-        ? [[`spec.cdroms[${i}].storageClass`, storageClass] as const]
-        : []
+    const classes: Places = new Map()
+    for (const { name, storageClass, source } of merged.disks)
+      if (storageClass !== 'default' && !source?.containerDisk)
+        classes.set(storageClass, () => diskPath(machine, name, 'storageClass'))
+    for (const [i, { source, storageClass = 'default' }] of merged.cdroms.entries())
+      if (storageClass !== 'default' && needsDataVolume(source) && !source.pvc)
+        classes.set(storageClass, () => cdromPath(i, 'storageClass'))
+    const networks: Places = new Map(
+      merged.networks.map(({ networkName }, i) => [networkName, () => networkPath(i, 'networkName')])
     )
-    const classes = new Map([...onDisks, ...onCdroms].map(([path, name]) => [name, path])) // each once
-    classes.delete('default')
-    const networks = new Map(merged.networks.map(({ networkName }, i) => [networkName, networkPath(i, 'networkName')]))
+    const secrets: Places = new Map()
+    if (secretRef && userData === undefined) secrets.set(secretRef.name, () => 'spec.cloudInit.secretRef.name')
     return [
-      ...[...networks].flatMap(([name, path]) => existence(`the NetworkConfiguration ${name}`, path, facts.network(name))),
-      ...[...classes].flatMap(([name, path]) => existence(`the StorageClass ${name}`, path, facts.storageClass(name))),
-      ...(secretRef && userData === undefined
-        ? existence(`the Secret ${secretRef.name}`, 'spec.cloudInit.secretRef.name', facts.secret(secretRef.name))
-        : [])
+      ...existence('the NetworkConfiguration', networks, name => facts.network(name)),
+      ...existence('the StorageClass', classes, name => facts.storageClass(name)),
+      ...existence('the Secret', secrets, name => facts.secret(name))
     ]
   }
 }
@@ -145,17 +154,17 @@ const sharedMac: Warning = {
   example: 'spec: {template: small, networks: [{name: eth0, networkName: prod, macAddress: "52:54:00:00:00:01"}]}',
   fix: 'choose another address or leave it out',
   check: ({ machine, merged: { networks }, facts }) =>
-    networks.flatMap(({ networkName, macAddress }, i) => {
-      const network = macAddress === undefined ? undefined : facts.network(networkName)
-      if (!network?.known || macAddress === undefined) return []
-      const others = network.value?.status?.machines?.filter(({ name }) => name !== machine.metadata.name) ?? []
-      const twin = others.find(other => other.macAddress?.toLowerCase() === macAddress.toLowerCase())
-      return when(
-        twin !== undefined,
-        networkPath(i, 'macAddress'),
-        `${macAddress} is used by the Machine ${twin?.name} on ${networkName} too`
-      )
-    })
+    breaches(
+      networks,
+      ({ networkName, macAddress }) => {
+        const network = macAddress === undefined ? undefined : facts.network(networkName)
+        if (!network?.known || macAddress === undefined) return undefined
+        const others = network.value?.status?.machines?.filter(({ name }) => name !== machine.metadata.name) ?? []
+        const twin = others.find(other => other.macAddress?.toLowerCase() === macAddress.toLowerCase())
+        return twin && `${macAddress} is used by the Machine ${twin.name} on ${networkName} too`
+      },
+      (_, i) => networkPath(i, 'macAddress')
+    )
 }
 
 const volatileDisk: Warning = {
@@ -165,14 +174,12 @@ const volatileDisk: Warning = {
   example: 'spec: {template: small, disks: [{name: scratch, source: {containerDisk: {image: debian}}}]}',
   fix: 'use a registry source to keep what is written',
   check: ({ machine, merged: { disks } }) =>
-    disks
-      .filter(({ source }) => source?.containerDisk)
-      .map(({ name }) =>
-        breach(
-          diskPath(machine, name, 'source.containerDisk'),
-          `what is written to the disk ${name} is lost at power-off: use a registry source to keep it`
-        )
-      )
+    breaches(
+      disks,
+      ({ name, source }) =>
+        source?.containerDisk && `what is written to the disk ${name} is lost at power-off: use a registry source to keep it`,
+      ({ name }) => diskPath(machine, name, 'source.containerDisk')
+    )
 }
 
 export const machineWarnings: readonly Warning[] = [

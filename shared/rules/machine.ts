@@ -59,7 +59,8 @@ function numbered(violation: Violation): Finding {
 }
 
 /** Schema and rules may both object to one field: who says what to do about it is enough. */
-function onePerPath(found: readonly Finding[]): Finding[] {
+function onePerPath(found: Finding[]): Finding[] {
+  if (found.length < 2) return found
   const byPath = new Map(found.map(finding => [finding.path, finding]))
   return [...byPath.values()]
 }

@@ -57,17 +57,22 @@ function mergeDisks(template: Template | undefined, given: readonly GivenDisk[])
   if (!template) return given.map(disk => complete(disk))
   const root = { name: 'root', size: template.root }
   const override = given.find(({ name }) => name === root.name)
-  return [complete({ ...root, ...override }), ...given.filter(disk => disk !== override).map(disk => complete(disk))]
+  const disks = [complete({ ...root, ...override })]
+  for (const disk of given) if (disk !== override) disks.push(complete(disk))
+  return disks
 }
 
-const complete = ({ name, size, source, ...disk }: GivenDisk): Disk => ({
-  name,
-  ...(size !== undefined && { size: String(size) }),
-  storageClass: disk.storageClass ?? 'default',
-  accessMode: disk.accessMode ?? 'ReadWriteOnce',
-  volumeMode: disk.volumeMode ?? 'Filesystem',
-  ...(source && { source })
-})
+function complete({ name, size, storageClass, accessMode, volumeMode, source }: GivenDisk): Disk {
+  const disk: Disk = {
+    name,
+    storageClass: storageClass ?? 'default',
+    accessMode: accessMode ?? 'ReadWriteOnce',
+    volumeMode: volumeMode ?? 'Filesystem'
+  }
+  if (size !== undefined) disk.size = String(size)
+  if (source) disk.source = source
+  return disk
+}
 
 /** S7: what CDI has to fill. */
 export const needsDataVolume = (source: Source | undefined): boolean =>

@@ -1,6 +1,6 @@
 // Whose an OVSNode is (OV-5). Pure.
 import { OVSNode } from '../schema/ovs-node.ts'
-import { isAgent, nodeOf, type Asked } from './asked.ts'
+import { notItsNode, type Asked } from './asked.ts'
 import { breach, judge, type Rule, type Verdict } from './rule.ts'
 import { schemaFindings } from './schema-findings.ts'
 
@@ -10,14 +10,7 @@ const ownNode: Rule<Asked<OVSNode>> = {
   what: 'A write by an agent to an OVSNode other than the one named like the node that its token is bound to',
   example: 'the agent of node-a patches the OVSNode node-b',
   fix: 'run the agent as a pod of that node; its token carries the node from Kubernetes 1.30 on',
-  check(asked) {
-    if (!isAgent(asked)) return []
-    const node = nodeOf(asked.user)
-    if (node === asked.object.metadata.name) return []
-    if (node === undefined)
-      return [breach('metadata.name', 'an agent must use the token of its pod: this one is bound to no node')]
-    return [breach('metadata.name', `the agent of ${node} may write the OVSNode ${node} alone`)]
-  }
+  check: asked => notItsNode(asked, 'OVSNode')
 }
 
 const ownName: Rule<Asked<OVSNode>> = {

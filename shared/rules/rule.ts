@@ -38,5 +38,24 @@ export function judge<Asked>(rules: readonly Rule<Asked>[], asked: Asked, enforc
 
 export const breach = (path: string, message: string): Violation => ({ path, message })
 
+const most = 128 // as many as the schema allows in any list; whoever sends more is told enough
+
+/** A breach for each entry with a problem. Where it stands is asked only then: finding that out takes longer than the check itself. */
+export function breaches<T>(
+  entries: readonly T[],
+  problem: (entry: T, index: number) => string | undefined,
+  path: (entry: T, index: number) => string
+): Violation[] {
+  const found: Violation[] = []
+  let i = 0
+  for (const entry of entries) {
+    const message = problem(entry, i)
+    if (message !== undefined) found.push(breach(path(entry, i), message))
+    if (found.length === most) break
+    i++
+  }
+  return found
+}
+
 /** In words, such as `spec.disks[0].size: must not shrink below 20Gi (A15)`. */
 export const inWords = ({ path, message, id }: Finding): string => `${path === '' ? '' : `${path}: `}${message} (${id})`

@@ -361,3 +361,11 @@ t.test('garbage is refused by its path and never throws', async t => {
     )
   }
 })
+
+t.test('a list that no schema allows is told of, but not by each of its entries', async t => {
+  const disks = Array.from({ length: 5000 }, (_, i) => ({ name: `d${i}`, storageClass: `c${i}` }))
+  const { violations, warnings } = checkMachine({ ...machine(small), spec: { template: 'small', disks } }, undefined, facts)
+  t.ok(violations.some(({ path }) => path === 'spec.disks'))
+  t.equal(violations.filter(({ id, path }) => id === 'A4' && path.endsWith('.size')).length, 128, 'none has a size')
+  t.equal(warnings.filter(({ id }) => id === 'W5').length, 128, 'no class exists')
+})
