@@ -14,10 +14,17 @@ const config = Type.Object({
   renewBefore: Duration({ default: '720h', description: 'time before its end at which it is made anew' })
 })
 
+const dayMs = 24 * 3_600_000
+
 /** Keeps the certificate of the admission webhook: made at install, renewed in time, trusted before it is shown. */
 export default defineFunction({
   name: 'admission-certificate',
   config,
+
+  problems: ({ days, renewBefore }) =>
+    renewBefore <= (days - 1) * dayMs
+      ? []
+      : [`RENEW_BEFORE must be at least a day shorter than the ${days} DAYS of a certificate, or every tick would make another`],
 
   async open({ kubeconfig, renewBefore, ...options }, { clock, log, onClose }): Promise<Deps> {
     const { connect } = await import('../../shared/kube/index.ts')

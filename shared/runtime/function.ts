@@ -55,6 +55,8 @@ export type Route<Deps = unknown> = {
 export interface DroverFunction<C extends TObject = TObject, Deps = unknown> {
   readonly name: string
   readonly config: C
+  /** What no single field can tell, a sentence each: they keep the function from starting, as a field that cannot be read does. */
+  problems?(config: Static<C>): readonly string[]
   open(config: Static<C>, platform: Platform): Promise<Deps>
   readonly reactions: readonly Reaction<Deps>[]
   /** By path: `/explain` takes itself and all below it, `/` whatever is left but POST. All other requests are events or refused. */

@@ -1,6 +1,6 @@
 import type { DestinationStream } from 'pino'
 import { collectDefaultMetrics, Registry } from 'prom-client'
-import { readConfig, type Env } from './config.ts'
+import { ConfigError, readConfig, type Env } from './config.ts'
 import type { Emit } from './emitter.ts'
 import type { DroverFunction, Platform } from './function.ts'
 import { createLog, type Logger } from './log.ts'
@@ -29,6 +29,8 @@ export function startService(
   { env, logs }: { env?: Env | undefined; logs?: DestinationStream } = {}
 ): Service {
   const config = readConfig(fn.config, { env })
+  const problems = fn.problems?.(config) ?? []
+  if (problems.length > 0) throw new ConfigError(problems)
   const stop = new AbortController()
   const closers: Array<() => void | Promise<void>> = []
   const log = createLog({ name: fn.name, level: runtime.logLevel, ...(logs && { to: logs }) })
