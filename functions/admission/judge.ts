@@ -1,6 +1,7 @@
 // Which rules are asked about which kind, with what knowledge. Everything is judged at once unless a Secret or a permission must be looked up.
 import type { Asked, Policy } from '../../shared/rules/asked.ts'
 import { checkEviction } from '../../shared/rules/eviction.ts'
+import { hostOf } from '../../shared/rules/fleet.ts'
 import { checkHypervisor } from '../../shared/rules/hypervisor.ts'
 import type { ClusterOptions, Known, MachineFacts } from '../../shared/rules/machine-facts.ts'
 import { checkMachine } from '../../shared/rules/machine.ts'
@@ -40,6 +41,8 @@ interface Case<T extends Stored = Stored> {
 type Judging = (asked: Case<never>, bench: Bench) => Verdict | Promise<Verdict>
 
 const fine: Verdict = { violations: [], warnings: [] }
+const nowhere: ReadonlySet<string> = new Set()
+const notAsked = (): Known<true> => ({ known: false })
 
 const asked = <T extends Stored>({ review, object, old }: Case<T>, { knowledge, policy }: Bench): Asked<T> => ({
   operation: review.operation,
@@ -59,21 +62,31 @@ function judgeMachine({ review, object, old }: Case<Machine>, { knowledge, optio
     ...options,
     network: name => knowledge.network(name, namespace),
     storageClass: name => knowledge.storageClass(name),
-    secret: () => ({ known: false }),
-    mayCloneFrom: new Set([namespace])
+    secret: notAsked,
+    mayCloneFrom: nowhere
   }
   const wanted = secretName(object)
   const foreign = foreignNamespaces(object)
   if (wanted === undefined && foreign.size === 0) return checkMachine(object, old, facts)
   // A source that is there already was judged when it came.
-  const allowed = old ? foreignNamespaces(old) : new Set<string>()
+  const allowed = old ? foreignNamespaces(old) : nowhere
   const permissions = [...foreign].map(async name =>
     allowed.has(name) || (await knowledge.mayClone(review.user, name)) ? [name] : []
   )
-  const secret: Known<true> | Promise<Known<true>> = wanted === undefined ? { known: false } : knowledge.secret(wanted, namespace)
+  const secret: Known<true> | Promise<Known<true>> = wanted === undefined ? notAsked() : knowledge.secret(wanted, namespace)
   return Promise.all([secret, Promise.all(permissions)]).then(([found, permitted]) =>
-    checkMachine(object, old, { ...facts, secret: () => found, mayCloneFrom: new Set([namespace, ...permitted.flat()]) })
+    checkMachine(object, old, { ...facts, secret: () => found, mayCloneFrom: new Set(permitted.flat()) })
   )
+}
+
+/** HV-12: of two hosts that are asked for in one instant the second is judged as if the first were away. */
+function judgeHost(about: Case<Hypervisor>, bench: Bench): Verdict {
+  const verdict = checkHypervisor(asked(about, bench))
+  const { review, object, old } = about
+  const begins = !object.metadata.deletionTimestamp && object.spec?.maintenance && !old?.spec?.maintenance
+  const stored = verdict.violations.length === 0 && review.operation === 'UPDATE' && !review.subresource && !review.dryRun
+  if (begins && stored) bench.knowledge.letGo(hostOf(object))
+  return verdict
 }
 
 function judgeNetwork({ review, object, old }: Case<NetworkConfiguration>): Verdict {
@@ -84,10 +97,7 @@ function judgeNetwork({ review, object, old }: Case<NetworkConfiguration>): Verd
 const kinds: Readonly<Record<string, { kind: Crd; judge: Judging }>> = {
   'vitistack.io/machines': { kind: Machine, judge: judgeMachine },
   'vitistack.io/networkconfigurations': { kind: NetworkConfiguration, judge: judgeNetwork },
-  'kvm.cloud.sap/hypervisors': {
-    kind: Hypervisor,
-    judge: (about: Case<Hypervisor>, bench) => checkHypervisor(asked(about, bench))
-  },
+  'kvm.cloud.sap/hypervisors': { kind: Hypervisor, judge: judgeHost },
   'kvm.cloud.sap/evictions': { kind: Eviction, judge: (about: Case<Eviction>, bench) => checkEviction(asked(about, bench)) },
   'ovs.c5c3.io/ovsnodes': { kind: OVSNode, judge: (about: Case<OVSNode>, bench) => checkOVSNode(asked(about, bench)) }
 }
@@ -120,15 +130,16 @@ function metadataFindings(object: unknown, { name, namespace }: Review): Finding
   if (!isRecord(metadata)) return [{ id: 'schema', path: 'metadata', message: 'must be an object' }]
   metadata.name ??= name || (typeof metadata.generateName === 'string' ? `${metadata.generateName}new` : undefined)
   if (namespace !== undefined) metadata.namespace ??= namespace
-  const texts = (['name', 'namespace', 'deletionTimestamp'] as const).filter(
-    field => typeof metadata[field] !== 'string' && (field === 'name' || metadata[field] !== undefined)
-  )
-  const maps = (['labels', 'annotations'] as const).filter(field => !isTextMap(metadata[field]))
-  return [
-    ...texts.map(field => ({ id: 'schema', path: at('metadata', field), message: 'must be a text' })),
-    ...maps.map(field => ({ id: 'schema', path: at('metadata', field), message: 'must map texts to texts' }))
-  ]
+  const found: Finding[] = []
+  const tell = (field: string, message: string) => found.push({ id: 'schema', path: at('metadata', field), message })
+  for (const field of texts)
+    if (typeof metadata[field] !== 'string' && (field === 'name' || metadata[field] !== undefined)) tell(field, 'must be a text')
+  for (const field of maps) if (!isTextMap(metadata[field])) tell(field, 'must map texts to texts')
+  return found
 }
+
+const texts = ['name', 'namespace', 'deletionTimestamp'] as const
+const maps = ['labels', 'annotations'] as const
 
 function isTextMap(value: unknown): boolean {
   if (value === undefined || value === null) return true

@@ -7,12 +7,15 @@ import type { Known } from '../../shared/rules/machine-facts.ts'
 import { Eviction } from '../../shared/schema/eviction.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import { NetworkConfiguration } from '../../shared/schema/network-configuration.ts'
+import { admittedHosts } from './admitted.ts'
 import { watched, type WatchedOptions } from './watched.ts'
 
 export interface Knowledge {
   network(name: string, namespace: string | undefined): Known<NetworkConfiguration>
   storageClass(name: string): Known<true>
   hosts(): Known<readonly Host[]>
+  /** A host that is let go: away for whoever asks next. */
+  letGo(host: Host): void
   evictions(): Known<readonly Eviction[]>
   secret(name: string, namespace: string): Promise<Known<true>>
   /** A14: false also when it cannot be established. */
@@ -41,14 +44,27 @@ const slimNetwork = ({ metadata: { name, namespace }, spec, status }: NetworkCon
 export async function openKnowledge(kube: Kube, budgetMs: number, by: WatchedOptions): Promise<Knowledge> {
   const networks = watched(kube, NetworkConfiguration, slimNetwork, by)
   const classes = watched(kube, StorageClass, (): true => true, by)
-  const hosts = watched(kube, Hypervisor, hostOf, by)
+  const admitted = admittedHosts(by.clock)
+  const seenHost = (object: Hypervisor): Host => {
+    const host = hostOf(object)
+    admitted.seen(host)
+    return host
+  }
+  const hosts = watched(kube, Hypervisor, seenHost, by)
   const evictions = watched(kube, Eviction, slim, by)
   await Promise.all([networks, classes, hosts, evictions].map(({ started }) => started))
 
   return {
     network: (name, namespace) => networks.get(name, namespace),
     storageClass: name => classes.get(name),
-    hosts: () => hosts.all(),
+    hosts() {
+      const found = hosts.all()
+      return found.known && found.value ? { known: true, value: admitted.over(found.value) } : found
+    },
+    letGo(host) {
+      const found = hosts.get(host.name)
+      if (found.known && found.value?.available) admitted.add(host)
+    },
     evictions: () => evictions.all(),
     secret: (name, namespace) =>
       within<Known<true>>(budgetMs, { known: false }, async () => {

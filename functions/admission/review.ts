@@ -15,6 +15,8 @@ export interface Review {
   user: User
   object: unknown
   old: unknown
+  /** Nothing will be stored, whatever is answered. */
+  dryRun: boolean
 }
 
 /** Not a question that can be answered: 400. */
@@ -52,21 +54,23 @@ export function readReview(body: string): Review {
     name: textOf(request.name) ?? '',
     user: userOf(userInfo),
     object: request.object ?? undefined,
-    old: request.oldObject ?? undefined
+    old: request.oldObject ?? undefined,
+    dryRun: request.dryRun === true
   }
 }
 
 function userOf(info: unknown): User {
   if (!isFields(info)) return { username: '' }
   const { username, uid, groups, extra } = info
-  const texts = (list: unknown): string[] => (Array.isArray(list) ? list.filter(entry => typeof entry === 'string') : [])
-  return {
-    username: textOf(username) ?? '',
-    ...(typeof uid === 'string' && { uid }),
-    ...(Array.isArray(groups) && { groups: texts(groups) }),
-    ...(isFields(extra) && { extra: Object.fromEntries(Object.entries(extra).map(([key, list]) => [key, texts(list)])) })
-  }
+  const user: User = { username: textOf(username) ?? '' }
+  if (typeof uid === 'string') user.uid = uid
+  if (Array.isArray(groups)) user.groups = texts(groups)
+  if (isFields(extra)) user.extra = Object.fromEntries(Object.entries(extra).map(([key, list]) => [key, texts(list)]))
+  return user
 }
+
+const isText = (value: unknown): value is string => typeof value === 'string'
+const texts = (list: unknown): string[] => (Array.isArray(list) ? list.filter(isText) : [])
 
 const head = '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":'
 

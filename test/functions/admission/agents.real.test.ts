@@ -2,7 +2,7 @@
 import t from 'tap'
 import { ownKubernetes } from '../../servers/kubernetes.ts'
 import { request } from '../../servers/request.ts'
-import { hostKind, hosts, installWebhooks, merged, ovsNodes, refusedBy, type Refusal, startWebhook } from './webhook.ts'
+import { create, hostKind, hosts, installWebhooks, merged, ovsNodes, refusedBy, type Refusal, startWebhook } from './webhook.ts'
 
 t.setTimeout(240_000)
 const api = await ownKubernetes(t)
@@ -10,11 +10,6 @@ const webhook = await startWebhook(t, api)
 t.teardown(() => webhook.close())
 await installWebhooks(api, webhook.tlsUrl)
 
-const create = async (path: string, body: object): Promise<{ metadata: { uid: string } }> => {
-  const answer = await request<{ metadata: { uid: string } }>(api, 'POST', path, body)
-  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
-  return answer.body
-}
 const patch = (path: string, body: object, headers: Record<string, string>) =>
   request<Refusal>(api, 'PATCH', path, body, { ...merged, ...headers })
 
@@ -25,7 +20,7 @@ async function agentOn(node: string, namespace: string, account: string): Promis
     metadata: { name: `${account}-${node}` },
     spec: { serviceAccountName: account, nodeName: node, containers: [{ name: 'c', image: 'i' }] }
   }
-  const { metadata } = await create(pods, pod)
+  const { metadata } = await create<{ metadata: { uid: string } }>(api, pods, pod)
   const bound = { spec: { boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: pod.metadata.name, uid: metadata.uid } } }
   const { body } = await request<{ status: { token: string } }>(
     api,
@@ -40,16 +35,16 @@ for (const [namespace, account] of [
   ['ovn-system', 'ovs-agent']
 ] as const) {
   await request(api, 'POST', '/api/v1/namespaces', { metadata: { name: namespace } })
-  await create(`/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name: account } })
-  await create('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+  await create(api, `/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name: account } })
+  await create(api, '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
     metadata: { name: account },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' }, // the webhook alone is to hold it back
     subjects: [{ kind: 'ServiceAccount', name: account, namespace }]
   })
 }
 for (const name of ['node-a', 'node-b']) {
-  await create('/api/v1/nodes', { metadata: { name } })
-  await create(hosts, { ...hostKind, metadata: { name }, spec: {} })
+  await create(api, '/api/v1/nodes', { metadata: { name } })
+  await create(api, hosts, { ...hostKind, metadata: { name }, spec: {} })
 }
 
 t.test('HV-14: an agent writes the status of its own host, and its own fields of it', async t => {
@@ -98,7 +93,7 @@ t.test('OV-5: an agent writes the OVSNode of its own node', async t => {
   t.same(refusedBy(foreign), ['OV-5'])
   t.equal((await request(api, 'POST', list, node('node-b'), agent)).status, 201)
   t.equal((await patch(`${list}/node-b/status`, { status: { observedAt: '2026-11-01T00:00:00Z' } }, agent)).status, 200)
-  await create(list, node('node-a'))
+  await create(api, list, node('node-a'))
   t.same(refusedBy(await patch(`${list}/node-a/status`, { status: { observedAt: '2026-11-01T00:00:00Z' } }, agent)), ['OV-5'])
   t.same(refusedBy(await request<Refusal>(api, 'DELETE', `${list}/node-a`, undefined, agent)), ['OV-5'])
 })

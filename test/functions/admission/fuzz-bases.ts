@@ -33,6 +33,7 @@ export const deps = {
     network: (name: string) => (name.length % 2 ? { known: true, value: network } : { known: false }),
     storageClass: () => ({ known: true, value: undefined }),
     hosts: () => ({ known: true, value: [hostOf(host as unknown as Hypervisor)] }),
+    letGo: () => undefined,
     evictions: () => ({ known: true, value: [{ metadata: { name: 'e' }, spec: { hypervisor: 'h', reason: 'r' } }] }),
     secret: async () => ({ known: true, value: true }),
     mayClone: async () => false

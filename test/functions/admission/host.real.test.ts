@@ -4,14 +4,15 @@ import { ownKubernetes } from '../../servers/kubernetes.ts'
 import { eventually } from '../../servers/eventually.ts'
 import { type Answer, request } from '../../servers/request.ts'
 import {
+  create,
   evictionKind,
   evictions,
   hostKind,
   hosts,
   installWebhooks,
   merged,
-  refusedBy,
   type Refusal,
+  refusedBy,
   startWebhook,
   warnedBy,
   write
@@ -20,11 +21,6 @@ import {
 t.setTimeout(240_000)
 const api = await ownKubernetes(t)
 
-const create = async (path: string, body: object): Promise<{ metadata: { uid: string } }> => {
-  const answer = await request<{ metadata: { uid: string } }>(api, 'POST', path, body)
-  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
-  return answer.body
-}
 const patch = (path: string, body: object, headers: Record<string, string> = {}) =>
   request<Refusal & { metadata: { annotations?: Record<string, string> } }>(api, 'PATCH', path, body, { ...merged, ...headers })
 
@@ -36,7 +32,7 @@ interface Size {
   aggregates?: object[]
 }
 async function host(name: string, { zone = name, cpu, used = 0, spec = {}, aggregates }: Size = {}): Promise<void> {
-  await create(hosts, { ...hostKind, metadata: { name, labels: { 'topology.kubernetes.io/zone': zone } }, spec })
+  await create(api, hosts, { ...hostKind, metadata: { name, labels: { 'topology.kubernetes.io/zone': zone } }, spec })
   const amounts = (n: number) => ({ cpu: String(n), memory: `${n}Gi` })
   const size = cpu === undefined ? {} : { capacity: amounts(cpu), allocation: amounts(used) }
   await patch(`${hosts}/${name}/status`, { status: { ...size, ...(aggregates && { aggregates }) } })
@@ -48,8 +44,10 @@ for (const name of ['easy-1', 'easy-2', 'easy-3', 'easy-4']) await host(name, { 
 const budget = [{ name: 'gpu', uuid, metadata: { maxUnavailable: '1' } }]
 for (const name of ['gpu-1', 'gpu-2', 'gpu-3']) await host(name, { zone: 'gpu', cpu: 10, aggregates: budget })
 await patch(`${hosts}/gpu-1`, { spec: { maintenance: 'auto' } })
+const spare = [{ name: 'spare', uuid, metadata: { maxUnavailable: '1' } }]
+for (const name of ['spare-1', 'spare-2']) await host(name, { zone: 'spare', cpu: 10, aggregates: spare })
 await host('silent', { zone: 'silent' })
-await create(evictions, { ...evictionKind, metadata: { name: 'running' }, spec: { hypervisor: 'plain', reason: 'test' } })
+await create(api, evictions, { ...evictionKind, metadata: { name: 'running' }, spec: { hypervisor: 'plain', reason: 'test' } })
 
 const webhook = await startWebhook(t, api)
 const strict = await startWebhook(t, api, { ENFORCE: 'true' })
@@ -155,6 +153,11 @@ t.test('HV-13: evacuate by others is always refused', async t => {
   t.same(refusedBy(refused), ['HV-13'])
   t.equal((await evict({ hypervisor: 'easy-1', mode: 'evacuate' }, as('ha'))).status, 201)
 })
+t.test('HV-12: of two that are asked for in one instant the second is told of the first', async t => {
+  const both = ['spare-1', 'spare-2'].map(name => patch(`${hosts}/${name}`, { spec: { maintenance: 'auto' } }, jane))
+  const told = (await Promise.all(both)).filter(({ headers }) => /aggregate spare allows 1/.test(String(headers['warning'])))
+  t.equal(told.length, 1)
+})
 t.test('HV-12: what cannot be known is said', async t => {
   const { status, headers } = await change('silent', { maintenance: 'auto' })
   t.equal(status, 200)
@@ -184,8 +187,8 @@ t.test('HV-12: who set maintenance, and when, is stamped and cannot be forged', 
 
 t.test('deletion, and the removal of a finalizer, always pass', async t => {
   const held = { finalizers: ['test.drover/hold'] }
-  await create(hosts, { ...hostKind, metadata: { name: 'leaving', ...held }, spec: { maintenance: 'termination' } })
-  await create(evictions, {
+  await create(api, hosts, { ...hostKind, metadata: { name: 'leaving', ...held }, spec: { maintenance: 'termination' } })
+  await create(api, evictions, {
     ...evictionKind,
     metadata: { name: 'leaving', ...held },
     spec: { hypervisor: 'leaving', reason: 'test' }

@@ -7,6 +7,7 @@ import { request } from '../../servers/request.ts'
 import { loosenCrds } from './loose-crds.ts'
 import { type Case, elsewhere, refusals, warnings } from './machine.cases.ts'
 import {
+  create,
   installWebhooks,
   machineKind,
   machines,
@@ -35,21 +36,17 @@ await loosenCrds(api, [
 const probe = { ...networkKind, metadata: { name: 'probe' }, spec: {} }
 await eventually('the CRDs to be without rules', async () => (await write(api, 'POST', networks(api), probe)).status === 201)
 
-const create = async (path: string, body: object): Promise<void> => {
-  const answer = await request(api, 'POST', path, body)
-  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
-}
-await create(networks(api), { ...networkKind, metadata: { name: 'n1' }, spec: { bridge: 'br0' } })
-await create(networks(api), { ...networkKind, metadata: { name: 'pods' }, spec: { podNetwork: true } })
+await create(api, networks(api), { ...networkKind, metadata: { name: 'n1' }, spec: { bridge: 'br0' } })
+await create(api, networks(api), { ...networkKind, metadata: { name: 'pods' }, spec: { podNetwork: true } })
 const used = { status: { machineCount: 1, machines: [{ name: 'other', nic: 'a', macAddress: '52:54:00:00:00:01' }] } }
 await request(api, 'PATCH', `${networks(api)}/n1/status`, used, merged)
 for (const name of ['fast', 'slow'])
-  await create('/apis/storage.k8s.io/v1/storageclasses', { metadata: { name }, provisioner: 'example.org/none' })
-await create(`/api/v1/namespaces/${api.namespace}/secrets`, {
+  await create(api, '/apis/storage.k8s.io/v1/storageclasses', { metadata: { name }, provisioner: 'example.org/none' })
+await create(api, `/api/v1/namespaces/${api.namespace}/secrets`, {
   metadata: { name: 'init' },
   stringData: { userdata: '#cloud-config' }
 })
-await create('/api/v1/namespaces', { metadata: { name: 'images' } })
+await create(api, '/api/v1/namespaces', { metadata: { name: 'images' } })
 
 // What must be there before the rules look at it is written while nobody looks.
 const listOf = ({ kind = 'Machine' }: Case) => (kind === 'Machine' ? machines(api) : networks(api))
@@ -58,7 +55,7 @@ const nameOf = (one: Case, i: number) => (one.was ? `${one.id.toLowerCase()}-${i
 for (const list of [refusals, warnings]) {
   for (const [i, one] of list.entries()) {
     if (!one.was) continue
-    await create(listOf(one), { ...typeOf(one), metadata: { ...one.metadata, name: nameOf(one, i) }, spec: one.was })
+    await create(api, listOf(one), { ...typeOf(one), metadata: { ...one.metadata, name: nameOf(one, i) }, spec: one.was })
     if (one.status) await request(api, 'PATCH', `${listOf(one)}/${nameOf(one, i)}/status`, { status: one.status }, merged)
   }
 }
@@ -69,11 +66,11 @@ await installWebhooks(api, webhook.tlsUrl)
 
 /** As a user who may do everything here, but nothing with datavolumes elsewhere. */
 const jane = { 'impersonate-user': 'jane', 'impersonate-group': 'devs' }
-await create('/apis/rbac.authorization.k8s.io/v1/clusterroles', {
+await create(api, '/apis/rbac.authorization.k8s.io/v1/clusterroles', {
   metadata: { name: 'dev' },
   rules: [{ apiGroups: ['vitistack.io'], resources: ['*'], verbs: ['*'] }]
 })
-await create('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+await create(api, '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
   metadata: { name: 'dev' },
   roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'dev' },
   subjects: [{ kind: 'Group', name: 'devs', apiGroup: 'rbac.authorization.k8s.io' }]

@@ -6,6 +6,7 @@ import { ownKubernetes } from '../../servers/kubernetes.ts'
 import { type Answer, request } from '../../servers/request.ts'
 import { doubtfulApi } from './doubtful-api.ts'
 import {
+  create,
   evictionKind,
   evictions,
   hostKind,
@@ -24,19 +25,15 @@ import {
 
 t.setTimeout(240_000)
 const api = await ownKubernetes(t)
-const create = async (path: string, body: object): Promise<void> => {
-  const answer = await request(api, 'POST', path, body)
-  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
-}
-await create(networks(api), { ...networkKind, metadata: { name: 'pods' }, spec: { podNetwork: true } })
-await create('/apis/storage.k8s.io/v1/storageclasses', { metadata: { name: 'fast' }, provisioner: 'example.org/none' })
-await create(`/api/v1/namespaces/${api.namespace}/secrets`, { metadata: { name: 'init' }, stringData: { userdata: 'x' } })
+await create(api, networks(api), { ...networkKind, metadata: { name: 'pods' }, spec: { podNetwork: true } })
+await create(api, '/apis/storage.k8s.io/v1/storageclasses', { metadata: { name: 'fast' }, provisioner: 'example.org/none' })
+await create(api, `/api/v1/namespaces/${api.namespace}/secrets`, { metadata: { name: 'init' }, stringData: { userdata: 'x' } })
 for (const name of ['h1', 'h2']) {
-  await create(hosts, { ...hostKind, metadata: { name, labels: { 'topology.kubernetes.io/zone': 'z' } }, spec: {} })
+  await create(api, hosts, { ...hostKind, metadata: { name, labels: { 'topology.kubernetes.io/zone': 'z' } }, spec: {} })
   const full = { status: { capacity: { cpu: '4', memory: '4Gi' }, allocation: { cpu: '4', memory: '4Gi' } } }
   await request(api, 'PATCH', `${hosts}/${name}/status`, full, merged)
 }
-await create(evictions, { ...evictionKind, metadata: { name: 'running' }, spec: { hypervisor: 'h1', reason: 'test' } })
+await create(api, evictions, { ...evictionKind, metadata: { name: 'running' }, spec: { hypervisor: 'h1', reason: 'test' } })
 
 const watches = /\/(networkconfigurations|storageclasses|hypervisors|evictions)\?/
 const between = await doubtfulApi(t, api)

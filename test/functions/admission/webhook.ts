@@ -95,6 +95,12 @@ export const ovsNodes = {
   })
 }
 
+export async function create<T = unknown>(api: Access, path: string, body: object): Promise<T> {
+  const answer = await request<T>(api, 'POST', path, body)
+  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
+  return answer.body
+}
+
 /** With no effect. */
 export const write = <T = Refusal>(
   api: Access,
