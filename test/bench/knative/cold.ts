@@ -1,10 +1,9 @@
 // From zero: a request to a function that rests, and a Node that wakes one.
-import { atZero, becomesHypervisor, stopTicks } from '../../knative-cluster/hosts.ts'
+import { atZero, becomesHypervisor } from '../../knative-cluster/hosts.ts'
 import { hostOf, podsOf, post, type World } from '../../knative-cluster/world.ts'
 import { sinceBoot, startedAt } from './processes.ts'
 
 export async function coldReactions(world: World, times: number): Promise<number[]> {
-  await stopTicks(world)
   const found: number[] = []
   for (let n = 0; n < times; n++) {
     await atZero(world, 'hypervisor')
