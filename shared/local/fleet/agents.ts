@@ -33,7 +33,13 @@ export function paceOf(slowness: number): Record<AgentName, Env> {
   if (slowness <= 1) return { hypervisor: {}, ovs: {} }
   const every = (seconds: number, atMost = Infinity): string => `${Math.round(Math.min(seconds * slowness, atMost) * 1000)}ms`
   return {
-    hypervisor: { HEARTBEAT: every(2), STATUS_BEAT: every(30, statusAtMost), REPORT: every(300), FULL_CHECK: every(600) },
+    hypervisor: {
+      HEARTBEAT: every(2),
+      STATUS_BEAT: every(30, statusAtMost),
+      REPORT: every(300),
+      FULL_CHECK: every(600),
+      CERTIFICATE_CHECK: every(60)
+    },
     ovs: { HEARTBEAT: every(30) } // how often it looks is in its status, and its silence is judged by that
   }
 }

@@ -14,6 +14,7 @@ export const serverDeeds: Pick<Deeds, Names> = {
     host.vswitch.plug(instance.id, false)
     fleet.clock.after(noticedMs, () => {
       if (instance.host !== host.name || instance.taskState !== null) return // somebody is at work on it
+      if (host.domains.find(instance.id)?.state.state === 'running') return // or was already
       Object.assign(instance, { vmState: 'stopped', powerState: 4 })
       tell(fleet.cloud.world, instance)
     })
