@@ -2,20 +2,22 @@
 import type { Kube } from '../../shared/kube/connect.ts'
 import { KubeError } from '../../shared/kube/errors.ts'
 import { historyAfter, tellActions } from '../../shared/openstack/audit.ts'
-import { Crowded } from '../../shared/runtime/key-lock.ts'
+import { Crowded, keyLock } from '../../shared/runtime/key-lock.ts'
 import { lookAgain } from '../../shared/runtime/look-again.ts'
 import type { Platform } from '../../shared/runtime/function.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import { act, type Hands, type Outcome } from './act.ts'
-import { notSent } from './attempts.ts'
 import { decide, incidentsOf, saysMore, type Step } from './decide.ts'
-import { fleetHost, type Fleet } from './fleet.ts'
-import { iso, ms } from './incident.ts'
+import { fleetReader, pageSize } from './fleet-reader.ts'
+import { ms } from './incident.ts'
 import { look, lookAgainAt, type Eyes } from './look.ts'
+import { gather } from './gather.ts'
+import { failedMs, withOutcomes } from './outcomes.ts'
+import { newest, type Began } from './newest.ts'
 import type { Measure } from './metrics.ts'
 import type { Heard } from './heard.ts'
 import { manager } from './scheduling.ts'
-import type { Ha, Incident, Seen } from './seen.ts'
+import type { Ha, Parts, Seen } from './seen.ts'
 import { newsTeller } from './tell.ts'
 import { turns } from './turns.ts'
 
@@ -40,21 +42,25 @@ const mostWaiting = 10_000
 /** A host is held in memory whole while it is looked at, whoever is waited for. */
 const recordedAtOnce = 10
 const lookedAtAtOnce = 10
-/** A page is held in memory whole. */
-const pageSize = 40
 const races = 8
+/** Between two looks of the same kind at one host; the first comes at once. */
+const gapMs = 500
 const longestMs = 330_000
-const failedMs = 5000
-const fleetAgeMs = 1000
 
 export function createEngine(deps: EngineDeps): Engine {
   const { kube, clock, log, measure } = deps
   const inbox = new Map<string, Heard[]>()
+  /** of these something changed that no event tells whole */
+  const hinted = new Set<string>()
   let waiting = 0
   const teller = newsTeller(deps)
   const [toRecord, toAct] = [turns(recordedAtOnce), turns(lookedAtAtOnce)]
   const eyes: Eyes = { ...deps, fleet: fleetReader(kube, () => clock().getTime()) }
   const nowMs = (): number => clock().getTime()
+  const known = newest(nowMs)
+  /** when a host was last looked at to act, by this process's own clock */
+  const acted = new Map<string, number>()
+  const writing = keyLock({ maxWaiting: Number.POSITIVE_INFINITY }) // at most the looks, and they are few
 
   function take(host: string): Heard[] {
     const heard = inbox.get(host) ?? []
@@ -66,27 +72,58 @@ export function createEngine(deps: EngineDeps): Engine {
 
   /** HA-17: what is heard is written down without waiting for Nova, and so behind nobody who does. */
   async function record(host: string): Promise<undefined> {
+    const afresh = hinted.delete(host)
     const heard = take(host)
-    const next = await toRecord(async () => settled(host, await look(host, heard, nowMs(), eyes, { nova: false })))
-    if (next !== undefined) acting.soon(host, next)
+    const next = await toRecord(() => {
+      const parts = afresh ? undefined : known.recent(host)
+      const looked = (parts?: Parts): Promise<Seen | undefined> => look(host, heard, nowMs(), eyes, { nova: false, parts })
+      return settled(host, parts ? () => looked(parts) : reading(host, looked), reading(host, looked))
+    })
+    if (next !== undefined) acting.soon(host, Math.max(next, (acted.get(host) ?? -gapMs) + gapMs - performance.now()))
   }
 
-  const run = (host: string): Promise<number | undefined> => toAct(async () => settled(host, await look(host, [], nowMs(), eyes)))
+  async function run(host: string): Promise<number | undefined> {
+    acted.set(host, performance.now())
+    const looked = reading(host, () => look(host, [], nowMs(), eyes))
+    const next = await toAct(() => settled(host, looked, seen => lookAgainAt(seen, deps)))
+    return next === undefined ? undefined : Math.max(next, gapMs)
+  }
 
-  async function settled(host: string, given: Seen | undefined): Promise<number | undefined> {
-    let seen = given
+  const reading = (host: string, looked: () => Promise<Seen | undefined>) => async (): Promise<Seen | undefined> => {
+    const began = known.now()
+    const seen = await looked()
+    if (seen) known.read(host, seen, began)
+    return seen
+  }
+
+  /** What was decided and written is done; if somebody else wrote first, it is decided anew. */
+  async function settled(
+    host: string,
+    first: () => Promise<Seen | undefined>,
+    again: (seen: Seen) => Promise<Seen | undefined>
+  ): Promise<number | undefined> {
+    let began = known.now()
+    let seen = await first()
     for (let race = 1; seen; race++) {
+      const done = await decided(host, seen, began)
+      if (done) return carryOut(done.written, done.step)
+      if (race === races) throw new Error(`${host} was written by others ${races} times in a row`)
+      began = known.now()
+      seen = await again(seen)
+    }
+    return undefined // there is no such host (any more)
+  }
+
+  const decided = (host: string, read: Seen, began: Began): Promise<{ written: Seen; step: Step } | undefined> =>
+    writing(host, async () => {
+      const seen = known.over(host, read, began)
       const step = decide(seen, nowMs())
       const before = seen.hypervisor.status?.ha
       // a hint that brought no news is not written, only followed
       const ha = before && !seen.nova && !saysMore(before, step.ha) ? before : step.ha
       const written = await write(seen, { ha })
-      if (written) return carryOut(written, step)
-      if (race === races) throw new Error(`${host} was written by others ${races} times in a row`)
-      seen = await lookAgainAt(seen, deps)
-    }
-    return undefined // there is no such host (any more)
-  }
+      return written && { written, step }
+    })
 
   /** Undefined: somebody else wrote first, and what they wrote may change the decision. */
   async function write(seen: Seen, status: { ha: Ha; history?: ReturnType<typeof historyAfter> }): Promise<Seen | undefined> {
@@ -100,8 +137,11 @@ export function createEngine(deps: EngineDeps): Engine {
         { metadata: { name, ...(resourceVersion && { resourceVersion }) }, status: own },
         { live: hypervisor }
       )
-      return { ...seen, hypervisor: { ...live, spec: live.spec ?? {} } }
+      const written = { ...seen, hypervisor: { ...live, spec: live.spec ?? {} } }
+      if (live !== hypervisor) known.written(name, written)
+      return written
     } catch (err) {
+      known.forget(name)
       if (err instanceof KubeError && err.code === 'Conflict') return undefined
       throw err
     }
@@ -120,17 +160,31 @@ export function createEngine(deps: EngineDeps): Engine {
   /** What Nova said to it. If this is not written, the next look finds it out from Nova's own record. */
   async function settle(seen: Seen, outcomes: readonly Outcome[]): Promise<void> {
     const actions = outcomes.flatMap(({ action }) => action ?? [])
+    const { name } = seen.hypervisor.metadata
+    let began: Began = { turn: 0, atMs: 0 } // whatever was written here since
     let current: Seen | undefined = seen
     for (let race = 1; current && race <= races; race++) {
-      const { hypervisor } = current
-      const ha = withOutcomes(hypervisor.status?.ha ?? {}, outcomes, nowMs())
-      if (await write(current, { ha, history: historyAfter(hypervisor.status?.history, manager, actions, clock()) })) break
-      current = await lookAgainAt(current, deps)
+      const read = current
+      const written = await writing(name, () => {
+        const { hypervisor, ...rest } = known.over(name, read, began)
+        const ha = withOutcomes(hypervisor.status?.ha ?? {}, outcomes, nowMs())
+        const history = historyAfter(hypervisor.status?.history, manager, actions, clock())
+        return write({ ...rest, hypervisor }, { ha, history })
+      })
+      if (written) break
+      began = known.now()
+      current = await lookAgainAt(read, deps)
     }
     await tellActions(seen.hypervisor, manager, actions, deps)
   }
 
   const recording = lookAgain({ look: record, log, longestMs })
+  const gathered = gather<Heard>(gapMs, (host, heard) => {
+    const queue = inbox.get(host)
+    if (queue) queue.push(...heard)
+    else inbox.set(host, [...heard])
+    return recording.now(host)
+  })
   const acting = lookAgain({ look: run, log, longestMs })
 
   return {
@@ -139,9 +193,9 @@ export function createEngine(deps: EngineDeps): Engine {
       if (waiting + heard.length > mostWaiting) throw new Crowded(`${waiting} events are waiting already`)
       waiting += heard.length
       measure.waiting(waiting)
-      const queue = inbox.get(host)
-      if (queue) queue.push(...heard)
-      else if (heard.length > 0) inbox.set(host, [...heard])
+      if (heard.length > 0) return gathered.add(host, heard)
+      hinted.add(host)
+      gathered.flush(host)
       await recording.now(host)
     },
     async sweep(all) {
@@ -158,6 +212,7 @@ export function createEngine(deps: EngineDeps): Engine {
     },
     seen: host => look(host, [], nowMs(), eyes),
     async close() {
+      gathered.close()
       await recording.close()
       await acting.close()
       await teller.close()
@@ -183,41 +238,4 @@ export function isOpen(hypervisor: Hypervisor, policy: Seen['policy'], nowMs: nu
   return incidentsOf(seen, nowMs).some(
     ({ server, decisionId }) => !incidents.some(one => one.server === server && one.decisionId === decisionId)
   )
-}
-
-function withOutcomes(ha: Ha, outcomes: readonly Outcome[], nowMs: number): Ha {
-  const failed = new Map(
-    outcomes.flatMap(({ call, problem, refused, unsent }) =>
-      'server' in call && problem && (refused || unsent)
-        ? [[call.server, { call, words: `${refused ? 'refused' : notSent}: ${problem}`.slice(0, 512) }]]
-        : []
-    )
-  )
-  if (failed.size === 0) return ha
-  const note = (incident: Incident): Incident => {
-    const one = failed.get(incident.server)
-    const last = incident.attempts?.at(-1)
-    if (!one || !last || last.at !== iso(one.call.atMs) || last.outcome !== undefined) return incident
-    const attempts = [...(incident.attempts ?? []).slice(0, -1), { ...last, outcome: one.words }]
-    return { ...incident, attempts, nextCheckAt: iso(nowMs + failedMs) }
-  }
-  return { ...ha, incidents: (ha.incidents ?? []).map(note) }
-}
-
-function fleetReader(kube: Kube, nowMs: () => number): () => Promise<Fleet> {
-  let known: { atMs: number; answer: Promise<Fleet> } | undefined
-  const read = async (): Promise<Fleet> => {
-    const hosts: Fleet[number][] = []
-    for await (const page of kube.pages(Hypervisor, { pageSize })) hosts.push(...page.map(fleetHost))
-    return hosts
-  }
-  return () => {
-    if (known && nowMs() - known.atMs < fleetAgeMs) return known.answer
-    const asked = { atMs: nowMs(), answer: read() }
-    known = asked
-    asked.answer.catch(() => {
-      if (known === asked) known = undefined
-    })
-    return asked.answer
-  }
 }

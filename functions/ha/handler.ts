@@ -68,7 +68,7 @@ export default defineFunction({
 
   async open({ policyFile: path, ovsNamespace, explainTo, ...host }, platform): Promise<Deps> {
     const { clock, log, emit, metrics, onClose } = platform
-    const policy = await policyFile(path, log)
+    const policy = await policyFile(path, log, () => clock().getTime())
     const deps = await openHostDeps(manager, host, platform)
     const measure = haMetrics(metrics, clock)
     const engine = createEngine({ ...deps, ovsNamespace, policy, measure, emit })

@@ -1,5 +1,5 @@
 // Everything that a decision needs, read anew: the objects of the host, Nova for the servers that are due, the fleet when many fail at once.
-import { OpenStackError } from 'openstack-sdk-lite'
+import { OpenStackError, type Server } from 'openstack-sdk-lite'
 import { isTrue } from '../../shared/kube/conditions.ts'
 import type { Kube } from '../../shared/kube/connect.ts'
 import { KubeError } from '../../shared/kube/errors.ts'
@@ -18,7 +18,7 @@ import { dueServers, incidentsOf, selfOf } from './decide.ts'
 import type { Fleet } from './fleet.ts'
 import type { Policy } from './policy.ts'
 import type { Heard } from './heard.ts'
-import type { Evidence, Incident, NodeView, Seen } from './seen.ts'
+import type { Evidence, Incident, NodeView, Parts, Seen } from './seen.ts'
 import { signalsOf } from './signals.ts'
 
 export interface Eyes {
@@ -40,9 +40,27 @@ export async function look(
   heard: readonly Heard[],
   nowMs: number,
   eyes: Eyes,
-  { nova = true }: { nova?: boolean } = {}
+  { nova = true, parts }: { nova?: boolean; parts?: Parts | undefined } = {}
 ): Promise<Seen | undefined> {
-  const { kube, ovsNamespace } = eyes
+  const read = parts ?? (await partsOf(name, eyes))
+  if (!read) return undefined
+  const first: Seen = {
+    ...read,
+    heard,
+    nova,
+    askedMs: nowMs,
+    evidence: new Map(),
+    outage: undefined,
+    service: undefined,
+    fleet: [],
+    policy: await eyes.policy(),
+    observed: isObserved(read.hypervisor, eyes)
+  }
+  const fleet = await fleetFor(first, nowMs, eyes)
+  return { ...first, fleet, ...(nova && (await askNova({ ...first, fleet }, nowMs, eyes))) }
+}
+
+async function partsOf(name: string, { kube, ovsNamespace }: Eyes): Promise<Parts | undefined> {
   const [found, ovsNode, node] = await Promise.all([
     kube.find(Hypervisor, name),
     kube.find(OVSNode, name, ovsNamespace).catch(ifNoSuchKind),
@@ -51,23 +69,8 @@ export async function look(
   if (!found) return undefined
   const hypervisor = whole(found)
   const ref = hypervisor.status?.ha?.evictionRef?.name
-  const first: Seen = {
-    hypervisor,
-    ovsNode,
-    node: node && nodeView(node),
-    heard,
-    nova,
-    askedMs: nowMs,
-    evidence: new Map(),
-    outage: undefined,
-    service: undefined,
-    eviction: ref === undefined ? undefined : await kube.find(Eviction, ref),
-    fleet: [],
-    policy: await eyes.policy(),
-    observed: isObserved(hypervisor, eyes)
-  }
-  const fleet = await fleetFor(first, nowMs, eyes)
-  return { ...first, fleet, ...(nova && (await askNova({ ...first, fleet }, nowMs, eyes))) }
+  const eviction = ref === undefined ? undefined : await kube.find(Eviction, ref)
+  return { hypervisor, ovsNode, node: node && nodeView(node), eviction }
 }
 
 /** Written by somebody else meanwhile: the object anew, what Nova said stays. */
@@ -104,9 +107,13 @@ async function askNova(seen: Seen, nowMs: number, eyes: Eyes): Promise<Pick<Seen
   const due = dueServers(seen, nowMs)
   const evidence = new Map<string, Evidence>()
   try {
+    const listed = await serversOf(seen, due, eyes)
     const waiting = due.values()
     const worker = async (): Promise<void> => {
-      for (const incident of waiting) evidence.set(incident.server, await evidenceOf(incident, seen.policy, eyes.cloud))
+      for (const incident of waiting) {
+        const server = listed.get(incident.server) ?? (await eyes.cloud.servers.get(incident.server))
+        evidence.set(incident.server, await evidenceOf(incident, server, seen.policy, eyes.cloud))
+      }
     }
     await Promise.all(Array.from({ length: Math.min(atOnce, due.length) }, worker))
     return { evidence, outage: undefined, service: await serviceOf(seen, nowMs, eyes) }
@@ -116,9 +123,23 @@ async function askNova(seen: Seen, nowMs: number, eyes: Eyes): Promise<Pick<Seen
   }
 }
 
-async function evidenceOf(incident: Incident, policy: Policy, { servers, instanceActions }: Cloud): Promise<Evidence> {
+const many = 8
+
+/** Of many at once one request asks for all; who is not among them was moved or deleted, and is asked for alone. */
+async function serversOf({ hypervisor }: Seen, due: readonly Incident[], { cloud }: Eyes): Promise<ReadonlyMap<string, Server>> {
+  const host = novaHost(hypervisor)
+  if (due.length < many || host === undefined) return new Map()
+  const found = await cloud.servers.list({ host, allProjects: true })
+  return new Map(found.map(server => [server.id, server]))
+}
+
+async function evidenceOf(
+  incident: Incident,
+  server: Server | undefined,
+  policy: Policy,
+  { instanceActions }: Cloud
+): Promise<Evidence> {
   const { server: id } = incident
-  const server = await servers.get(id)
   if (!server) return { server, actions: [], steps: new Map() }
   const actions = await instanceActions.list(id)
   const old = maybeUnfinished(incident, actions, policy)

@@ -6,6 +6,9 @@ import { parse } from 'yaml'
 import { problemIn } from '../../shared/runtime/validate.ts'
 import { defaultPolicy, Policy, withDefaults } from './policy.ts'
 
+/** Every event of a storm asks for it. */
+const askedEveryMs = 1000
+
 export class PolicyError extends Error {
   override name = 'PolicyError'
 }
@@ -24,14 +27,17 @@ export function parsePolicy(text: string): Policy {
 }
 
 /** A file that is wrong at the start is refused; one that becomes wrong later changes nothing, and the log says why. Without one, the defaults. */
-export async function policyFile(path: string | undefined, log: Logger): Promise<() => Promise<Policy>> {
+export async function policyFile(path: string | undefined, log: Logger, nowMs: () => number): Promise<() => Promise<Policy>> {
   if (path === undefined || !existsSync(path)) {
     log.info({ path }, 'no policy file: every default holds')
     return async () => defaultPolicy
   }
   let policy = parsePolicy(await readFile(path, 'utf8'))
   let seen = (await stat(path)).mtimeMs
+  let askedMs = nowMs()
   return async () => {
+    if (Math.abs(nowMs() - askedMs) < askedEveryMs) return policy
+    askedMs = nowMs()
     try {
       const { mtimeMs } = await stat(path)
       if (mtimeMs === seen) return policy

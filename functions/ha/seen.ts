@@ -31,10 +31,16 @@ export interface NodeView {
   pressure: { type: string; since: string } | undefined
 }
 
-export interface Seen {
+/** The objects of a host. */
+export interface Parts {
   hypervisor: Hypervisor
   ovsNode: OVSNode | undefined
   node: NodeView | undefined
+  /** the drain that was asked for here */
+  eviction: Eviction | undefined
+}
+
+export interface Seen extends Parts {
   /** what events told since the last look, in the order they came */
   heard: readonly Heard[]
   /** whether Nova was asked at all */
@@ -46,8 +52,6 @@ export interface Seen {
   outage: string | undefined
   /** undefined: not asked for, or Nova has none */
   service: ComputeService | undefined
-  /** the drain that was asked for here */
-  eviction: Eviction | undefined
   fleet: Fleet
   policy: Policy
   /** HV-8 */

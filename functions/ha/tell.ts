@@ -33,21 +33,35 @@ export function newsTeller({ kube, emit, log }: { kube: Kube } & Pick<Platform, 
   return {
     tell({ metadata: { name, uid } }, news) {
       const about = { apiVersion: 'kvm.cloud.sap/v1', kind: 'Hypervisor', metadata: { name, ...(uid && { uid }) } }
-      for (const one of news) {
-        if (waiting.length >= mostWaiting) {
-          log.warn({ host: name, reason: one.reason }, 'not told: too much waits to be told; it is in the status')
-          continue
-        }
-        const { type, reason, note } = one
-        waiting.push(() => kube.event(about, { type, reason, action: 'React', note: note.slice(0, 1000) }))
-        for (const event of trailOf(name, one)) waiting.push(() => emit(event))
+      const add = (reason: string, task: () => Promise<void>): void => {
+        if (waiting.length < mostWaiting) waiting.push(task)
+        else log.warn({ host: name, reason }, 'not told: too much waits to be told; it is in the status')
       }
+      for (const { type, reason, note } of inFewWords(news))
+        add(reason, () => kube.event(about, { type, reason, action: 'React', note }))
+      for (const one of news) for (const event of trailOf(name, one)) add(one.reason, () => emit(event))
       begin()
     },
     async close() {
       while (running.size > 0) await Promise.all(running)
     }
   }
+}
+
+const mostAlike = 3
+const longestNote = 1000
+
+/** Of a host whose servers fail together people read one line; each server is in the trail and in the status (HA-17). Pure. */
+export function inFewWords(news: readonly News[]): Pick<News, 'type' | 'reason' | 'note'>[] {
+  const alike = Map.groupBy(news, ({ type, reason }) => `${type} ${reason}`)
+  return [...alike.values()].flatMap(all => {
+    const [first] = all
+    if (all.length <= mostAlike || !first)
+      return all.map(({ type, reason, note }) => ({ type, reason, note: note.slice(0, longestNote) }))
+    const others = ` And ${all.length - 1} more at the same time: see status.ha.`
+    const note = `${first.note.slice(0, longestNote - others.length)}${others}`
+    return [{ type: first.type, reason: first.reason, note }]
+  })
 }
 
 type Outgoing = Parameters<Platform['emit']>[0]

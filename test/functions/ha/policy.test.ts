@@ -28,15 +28,16 @@ t.test('the file of the policy: refused when it is wrong at the start, kept when
   const lines: string[] = []
   const log = createLog({ name: 'ha', level: 'info', to: { write: (line: string) => void lines.push(line) } })
   let second = 0
+  const nowMs = (): number => second * 1000
   const write = async (text: string): Promise<void> => {
     await writeFile(file, text)
     await utimes(file, 1, (second += 1))
   }
-  t.equal(await (await policyFile(join(folder, 'none'), log))(), defaultPolicy, 'none: every default')
+  t.equal(await (await policyFile(join(folder, 'none'), log, nowMs))(), defaultPolicy, 'none: every default')
   await write('mode: sometimes')
-  await t.rejects(policyFile(file, log), PolicyError)
+  await t.rejects(policyFile(file, log, nowMs), PolicyError)
   await write('mode: drover')
-  const policy = await policyFile(file, log)
+  const policy = await policyFile(file, log, nowMs)
   t.match(await policy(), { mode: 'drover', vm: { restarts: 3 } })
   await write('mode: drover\nvm: { restarts: 1 }')
   t.match(await policy(), { vm: { restarts: 1 } })
@@ -44,9 +45,11 @@ t.test('the file of the policy: refused when it is wrong at the start, kept when
   const told = lines.length
   t.match(await policy(), { vm: { restarts: 1 } }, 'the last one holds')
   t.match(lines[told], /restarst/, 'and the log says what is wrong')
+  second += 1
   await policy()
   t.equal(lines.length, told + 1, 'once')
   await rm(file)
+  second += 1
   t.match(await policy(), { vm: { restarts: 1 } }, 'so it does while there is none')
   await write('mode: off')
   t.match(await policy(), { mode: 'off' })
