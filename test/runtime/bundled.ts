@@ -12,6 +12,7 @@ const root = join(import.meta.dirname, '../..')
 
 export interface Shipped {
   url: string
+  pid: number
   folder: string
   /** Asks it to stop; its exit code. */
   stop: () => Promise<number | null>
@@ -42,5 +43,5 @@ export async function startBundle(t: Test, entry: string, env: Record<string, st
     })
     void exited.then(([code]) => reject(new Error(`${entry} ended with ${code} before it listened`)))
   })
-  return { url, folder, stop }
+  return { url, pid: child.pid ?? 0, folder, stop }
 }
