@@ -1,7 +1,7 @@
 // The domains of the host, as far as facts have told. Pure: a fact and the time in, the new state and what nobody had told out.
 import type { DomainEvent } from 'node-libvirt'
 import type { DomainFigures } from './figures/domain.ts'
-import { unreadable, type DomainRead, type Fact } from './libvirt/fact.ts'
+import { unreadable, type Control, type DomainRead, type Fact } from './libvirt/fact.ts'
 
 export interface Instance {
   id: string
@@ -12,6 +12,8 @@ export interface Instance {
   /** It was so already when this process first looked: `since` is only the time of the look. */
   already?: true
   figures?: DomainFigures
+  /** Since libvirt once could not manage it, in this state: whether it can. */
+  control?: Control & { checkedAt: string }
   /** Who began its end, guest or host; told with the end. */
   shutdown?: string
 }
@@ -76,8 +78,15 @@ const instanceOf = (read: DomainRead, before: Instance | undefined, at: string, 
     state,
     since: stays ? before.since : at,
     ...(already && { already }),
-    ...(figures && { figures })
+    ...(figures && { figures }),
+    ...controlOf(read, stays ? before : undefined, at)
   }
+}
+
+/** A domain that changed its state is managed, or another process; one that is fine is said to be so until it is read again. */
+function controlOf({ control }: DomainRead, before: Instance | undefined, at: string): Pick<Instance, 'control'> {
+  if (control) return { control: { ...control, checkedAt: at } }
+  return before?.control && before.control.state !== 'ok' ? { control: before.control } : {}
 }
 
 const differs = (before: Instance | undefined, { name, state }: Instance): boolean =>

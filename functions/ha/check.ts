@@ -49,6 +49,19 @@ function runs({ domain, incident }: Facts): boolean {
   return Date.parse(domain.since ?? '') >= Math.floor(Date.parse(incident.eventAt ?? '') / 1000) * 1000
 }
 
+const isUncontrolled = ({ incident }: Facts): boolean => incident.kind === 'controlLost'
+
+/** As libvirt says since the event: it may have been asked before for another reason. */
+function control({ domain, incident }: Facts): NonNullable<Domain['control']> | undefined {
+  const askedMs = Date.parse(domain?.control?.checkedAt ?? '')
+  return askedMs >= Math.floor(Date.parse(incident.eventAt ?? '') / 1000) * 1000 ? domain?.control : undefined
+}
+
+function controlWords(facts: Facts): string {
+  const { state = 'not asked yet', details } = control(facts) ?? {}
+  return details !== undefined && details !== 'none' ? `${state}, ${details}` : state
+}
+
 const shown = (action: InstanceAction | undefined): string =>
   action ? `${action.action} at ${action.started}${action.userId === null ? ' by Nova itself' : ' by a user'}` : 'none'
 
@@ -105,6 +118,22 @@ const rules: readonly Rule[] = [
     otherwise: () => 'The agent shows that it does not run.'
   },
   {
+    name: 'Managed',
+    finding: 'none',
+    matches: facts =>
+      control(facts)?.state === 'ok' ? `libvirt was asked at ${control(facts)?.checkedAt}: it can be managed.` : undefined,
+    otherwise: facts => `libvirt does not say that it can be managed (${controlWords(facts)}).`
+  },
+  {
+    name: 'ControlNotConfirmed',
+    finding: 'wait',
+    matches: facts =>
+      control(facts)?.state !== 'error'
+        ? `libvirt does not confirm that it cannot be managed: ${controlWords(facts)}.`
+        : undefined,
+    otherwise: facts => `libvirt confirms that it cannot be managed (${controlWords(facts)}).`
+  },
+  {
     name: 'NovaState',
     finding: 'none',
     matches: ({ evidence: { server } }) =>
@@ -152,7 +181,7 @@ const rules: readonly Rule[] = [
     finding: 'fault',
     matches: ({ domain, incident }) =>
       incident.kind === 'controlLost'
-        ? `The domain is ${domain?.state ?? 'gone'} and cannot be managed.`
+        ? `The domain is ${domain?.state ?? 'gone'} and cannot be managed (${domain?.control?.details}).`
         : `The domain is ${domain?.state ?? 'gone'} and nobody asked for that.`,
     otherwise: () => ''
   }
@@ -162,7 +191,8 @@ export function checkFault(facts: Facts): Checked {
   const passedOver: string[] = []
   const inputs = inputsOf(facts)
   // a server that cannot be managed runs: that is no excuse
-  const asked = facts.incident.kind === 'controlLost' ? rules.filter(({ name }) => !aboutRunning.has(name)) : rules
+  const skipped = isUncontrolled(facts) ? aboutRunning : aboutControl
+  const asked = rules.filter(({ name }) => !skipped.has(name))
   for (const { name, finding, matches, otherwise } of asked) {
     const reason = matches(facts)
     if (reason !== undefined) return { finding, rule: name, reason, passedOver, inputs }
@@ -172,6 +202,7 @@ export function checkFault(facts: Facts): Checked {
 }
 
 const aboutRunning = new Set(['Runs', 'NotConfirmed', 'NotSeenYet'])
+const aboutControl = new Set(['Managed', 'ControlNotConfirmed'])
 
 export const ruleNames: readonly string[] = rules.map(({ name }) => name)
 
@@ -184,6 +215,7 @@ function inputsOf(facts: Facts): Record<string, string> {
     eventAt: incident.eventAt ?? '',
     askedAt: new Date(nowMs).toISOString(),
     domain: domain ? `${domain.state} since ${domain.since}` : 'gone',
+    ...(isUncontrolled(facts) && { control: controlWords(facts) }),
     ...(!domainKnown && { domainKnown: 'no' }),
     ...(shuttingDown && { shuttingDown: 'yes' }),
     server: server

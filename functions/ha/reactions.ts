@@ -134,7 +134,7 @@ export const rows: readonly Row[] = [
   row<About>({
     kind: domainControlLost,
     when: 'every one',
-    vm: 'it runs but cannot be managed: report; hard reboot only by `vm.answer.controlLost`',
+    vm: 'confirmed by control info (the agent asks libvirt): it runs but cannot be managed: report; hard reboot only by `vm.answer.controlLost`',
     host: 'counts for HA-15',
     hear: (data, trace, { vm }) => [check('controlLost', 'control-error', data, vm.check.waitSeconds, trace)]
   }),

@@ -150,7 +150,8 @@ const ha = object('Failure detection and rescue', {
       { required: ['kind'] }
     )
   ),
-  incidents: listMap('Servers that were reported as failed, until each has its end', incident, ['server'], { maxItems: 500 }),
+  // one writer, and hundreds at once in a storm: whole, not merged entry by entry (HA-17)
+  incidents: list('Servers that were reported as failed, until each has its end', incident, { maxItems: 500 }),
   nextCheckAt: dateTime('When time alone may move something on'),
   flap: object('How often the host failed', {
     count24h: int32('Failures in 24 hours', { minimum: 0 }),

@@ -35,7 +35,12 @@ const instance = object(
     name: text('Domain name'),
     active: flag('Whether it runs'),
     state: text("Libvirt's word for its state"),
-    since: dateTime('When it entered that state')
+    since: dateTime('When it entered that state'),
+    control: object('Whether libvirt can manage it; only of a domain that it once could not', {
+      state: text('ok, job, occupied or error'),
+      details: text('Of an error: what is broken, as monitor'),
+      checkedAt: dateTime('When it was asked')
+    })
   },
   { required: ['id', 'name', 'active'] }
 )

@@ -18,11 +18,19 @@ export interface Link {
 /** The state of a domain whose state could not be read. */
 export const unreadable = 'unknown'
 
+/** Whether libvirt can manage a domain: `ok`, `job`, `occupied`, or `error` and what of it. */
+export interface Control {
+  state: string
+  details: string
+}
+
 export interface DomainRead {
   id: string
   name: string
   state: string
   reason: string
+  /** Only of a domain that libvirt once could not manage. */
+  control?: Control
   /** Left out when the XML could not be read or made no sense. */
   figures?: DomainFigures
 }

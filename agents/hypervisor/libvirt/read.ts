@@ -3,7 +3,7 @@ import { isConnectionLost, LibvirtError, procedures, type Domain, type Libvirt }
 import { domainCapabilities } from '../figures/domain-capabilities.ts'
 import { domainFigures } from '../figures/domain.ts'
 import { hostFigures, singleCell, type HostFigures } from '../figures/host.ts'
-import { unreadable, type DomainRead, type Link } from './fact.ts'
+import { unreadable, type Control, type DomainRead, type Link } from './fact.ts'
 
 /** Undefined when it fails; a lost connection is another matter. */
 async function tried<T>(read: () => Promise<T>, failed: (err: Error) => void): Promise<T | undefined> {
@@ -48,9 +48,19 @@ async function readHost(virt: Libvirt): Promise<HostFigures> {
   return singleCell(host.arch, cpus, memoryKiB * 1024n)
 }
 
+const gone = (err: unknown): boolean => err instanceof LibvirtError && err.code === 'no-domain'
+
+/** Undefined when libvirt cannot tell. It never waits for the domain, however stuck that is. */
+export async function readControl(virt: Libvirt, domain: Domain, log: (err: Error) => void): Promise<Control | undefined> {
+  const told = await tried(
+    () => virt.call(procedures.domainGetControlInfo, { domain }),
+    err => (gone(err) ? undefined : log(err))
+  )
+  return told && { state: String(told.state), details: String(told.details) }
+}
+
 /** Undefined when there is no such domain any more. */
 export async function readDomain(virt: Libvirt, domain: Domain, log: (err: Error) => void): Promise<DomainRead | undefined> {
-  const gone = (err: unknown) => err instanceof LibvirtError && err.code === 'no-domain'
   try {
     const [{ state, reason }, figures] = await Promise.all([
       virt.domainState(domain),

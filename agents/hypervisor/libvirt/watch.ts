@@ -42,6 +42,8 @@ interface Shared {
   facts: FactQueue
   /** Outgoing moves whose end was not told yet. */
   moving: Set<string>
+  /** Domains that libvirt could not manage: asked about until it can. */
+  doubted: Map<string, Domain>
   /** Lists everything again, on the connection that there is. */
   again?: (() => void) | undefined
 }
@@ -52,7 +54,11 @@ const pollMs = 10_000
 
 export async function* watch(options: WatchOptions): AsyncGenerator<Fact> {
   const { uri, mayConnect, signal, log, capacity = queued, keepalive, backoff } = options
-  const shared: Shared = { facts: new FactQueue({ capacity, onOverflow: () => shared.again?.() }), moving: new Set() }
+  const shared: Shared = {
+    facts: new FactQueue({ capacity, onOverflow: () => shared.again?.() }),
+    moving: new Set(),
+    doubted: new Map()
+  }
   const { begin, failed, wait, end } = patience(parseUri(uri).target)
   const dial = async () => {
     await mayConnect(signal)
@@ -95,7 +101,7 @@ async function session(virt: Libvirt, options: WatchOptions, shared: Shared): Pr
     log: logDomain,
     ...(sampleMs && { intervalMs: sampleMs })
   })
-  const reader = domainReader(virt, epoch, tell, logDomain)
+  const reader = domainReader(virt, epoch, tell, logDomain, shared.doubted)
   const ends = [() => moves.close(), () => reader.close()]
   const stop = () => void virt.close()
   signal.addEventListener('abort', stop)
@@ -107,7 +113,12 @@ async function session(virt: Libvirt, options: WatchOptions, shared: Shared): Pr
     const follower = followLink(() => readLink(virt, missing), link, { epoch, fullCheckMs, tell })
     const { again, touch, close } = lister(virt, epoch, tell, logDomain)
     shared.again = again
-    const timer = setInterval(again, missing.includes('lifecycle') ? Math.min(pollMs, fullCheckMs) : fullCheckMs)
+    reader.again()
+    const check = (): void => {
+      again()
+      reader.again()
+    }
+    const timer = setInterval(check, missing.includes('lifecycle') ? Math.min(pollMs, fullCheckMs) : fullCheckMs)
     ends.push(
       () => clearInterval(timer),
       close,
@@ -125,6 +136,7 @@ async function session(virt: Libvirt, options: WatchOptions, shared: Shared): Pr
         tell({ kind: 'event', epoch, at: clock(), event: told })
         moves.see(told)
         if (mayChange(told)) reader.read(told.domain)
+        if (told.kind === 'control-error') reader.doubt(told.domain)
       }
     }
     if (!signal.aborted) tell({ kind: 'lost', epoch, message: 'the connection ended' })

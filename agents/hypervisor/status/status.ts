@@ -3,7 +3,7 @@
 import { conditionSet } from '../../../shared/kube/conditions.ts'
 import { agentFacts, isAgentCondition, isUnitCondition } from '../../../shared/schema/hypervisor-agent-fields.ts'
 import type { Hypervisor } from '../../../shared/schema/hypervisor.ts'
-import type { Domains } from '../domains.ts'
+import type { Domains, Instance } from '../domains.ts'
 import type { Known } from '../known.ts'
 import { amounts, unplaced } from './amounts.ts'
 import { ownHistory } from './history.ts'
@@ -50,11 +50,15 @@ const linkFields = ({ link }: Known) => ({
 /** Since when a domain is what it is outlives this process in the object: else every restart would make old stops new ones. */
 function instances(domains: Domains, told: Status['instances'] = []) {
   const before = new Map(told.map(instance => [instance.id, instance]))
-  const list = [...domains.values()].map(({ id, name, active, state, since, already }) => {
-    const was = already ? before.get(id) : undefined
-    return { id, name, active, state, since: (was?.state === state && was.since) || since }
-  })
+  const list = [...domains.values()].map(instance => entryOf(instance, before.get(instance.id)))
   return { instances: list, numInstances: list.length }
+}
+
+type Entry = NonNullable<Status['instances']>[number]
+
+function entryOf({ id, name, active, state, since, already, control }: Instance, before: Entry | undefined): Entry {
+  const kept = already && before?.state === state ? before.since : undefined
+  return { id, name, active, state, since: kept || since, ...(control && { control }) }
 }
 
 export function agentFields(known: Known): NonNullable<Status['agent']> {

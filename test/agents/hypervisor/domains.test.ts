@@ -40,6 +40,24 @@ t.test('the first listing is no news, only a report', async t => {
   })
 })
 
+t.test('ha.md §2, control info: kept while libvirt cannot manage it, said once when it can again', async t => {
+  const control = (state: string): DomainRead => ({ ...read('a'), control: { state, details: 'none' } })
+  const after = (...facts: Fact[]): unknown => {
+    let domains: Domains | undefined
+    for (const fact of facts) domains = step(domains, fact, at).domains
+    return domains?.get('a')?.control
+  }
+  const lost: Fact = { kind: 'domain', epoch: 7, id: 'a', read: control('error') }
+  const back: Fact = { kind: 'domain', epoch: 7, id: 'a', read: control('ok') }
+  const first = snapshot(read('a'))
+  t.same(after(first), undefined)
+  t.same(after(first, lost), { state: 'error', details: 'none', checkedAt: at })
+  t.match(after(first, lost, snapshot(read('a'))), { state: 'error' }, 'a listing does not ask')
+  t.match(after(first, lost, back), { state: 'ok' })
+  t.same(after(first, lost, back, snapshot(read('a'))), undefined)
+  t.same(after(first, lost, lifecycle('a', 'stopped', 'failed')), undefined)
+})
+
 t.test('what a later listing shows is told as what happened', async t => {
   const { told, states } = play([
     snapshot(read('gone'), read('off'), read('crash'), read('pause'), read('same')),

@@ -118,3 +118,41 @@ t.test('a libvirt without some events is told so and tells the rest; without any
   mute.stop()
   await none.next('lost')
 })
+
+t.test(
+  'ha.md §2, control info: a domain that libvirt lost its way into is asked about until it has one, over a new connection too',
+  async t => {
+    let state: 'ok' | 'error' | undefined
+    const asked: string[] = []
+    const libvirt = await simLibvirt(t, {
+      ...hypervisorOf(() => [domain]),
+      controlInfo: () => {
+        if (state === undefined) throw refusal(3, 'not supported by this driver')
+        asked.push(state)
+        return { state, details: state === 'error' ? 'monitor' : 'none', sinceMs: 0n }
+      }
+    })
+    await libvirt.start()
+    const { next } = factsOf(t, libvirt.uri, { backoff: { minMs: 1, maxMs: 1, jitter: 0 } })
+    await next('snapshot')
+    t.same(asked, [], 'nobody asks without a reason')
+    libvirt.tell({ kind: 'control-error', domain })
+    const untold = await next('domain')
+    t.match(untold.read, { id: domain.uuid, state: 'running' })
+    t.notOk(untold.read?.control, 'a libvirt that cannot tell says nothing')
+    state = 'error'
+    let read = (await next('domain')).read
+    while (!read?.control) read = (await next('domain')).read
+    t.same(read.control, { state: 'error', details: 'monitor' }, 'asked again by and by')
+    libvirt.stop()
+    await next('lost')
+    state = 'ok'
+    await libvirt.start()
+    await next('snapshot')
+    t.match((await next('domain')).read, { control: { state: 'ok' } })
+    const times = asked.length
+    libvirt.tell({ kind: 'reboot', domain })
+    t.notOk((await next('domain')).read?.control, 'which ends it')
+    t.equal(asked.length, times)
+  }
+)

@@ -97,6 +97,8 @@ export interface World {
   /** an event of the agent, as it comes */
   tell(kind: EventKind, data?: Record<string, unknown>, atMs?: number): World
   domain(state: string | undefined, sinceMs?: number, server?: string): World
+  /** what libvirt says when the agent asks it now whether it can manage the domain */
+  control(state: string, details?: string): World
   nova(server?: Partial<Server> | 'gone', ...actions: InstanceAction[]): World
   /** whether Nova hears what is asked for; else the process died before the call */
   calling: boolean
@@ -154,6 +156,12 @@ export function world(status: Partial<Status> = {}, policy = drover): World {
       const active = state === 'running' || state === 'paused'
       const mine = state === undefined ? [] : [{ id: server, name: 'instance-1', active, state, since: iso(sinceMs) }]
       it.hypervisor = { ...it.hypervisor, status: { numInstances: 0, ...it.hypervisor.status, instances: [...others, ...mine] } }
+      return it
+    },
+    control(state, details = 'none') {
+      const control = { state, details, checkedAt: iso(it.nowMs) }
+      const instances = it.hypervisor.status?.instances?.map(one => (one.id === serverId() ? { ...one, control } : one)) ?? []
+      it.hypervisor = { ...it.hypervisor, status: { numInstances: 0, ...it.hypervisor.status, instances } }
       return it
     },
     nova(server, ...actions) {

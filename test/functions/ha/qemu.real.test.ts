@@ -46,7 +46,7 @@ const remote = (
 
 const guests = new Map<string, Domain>()
 const quiet = Array.from({ length: 13 }, (_, n) => `quiet-${n}`) // 20 that run, beside those of the watchdogs
-const plain = ['killed', 'destroyed', 'wanted-off', 'wanted-new', 'deleted', 'burst', 'paused', ...quiet]
+const plain = ['killed', 'destroyed', 'unmanaged', 'wanted-off', 'wanted-new', 'deleted', 'burst', 'paused', ...quiet]
 const add = async (...given: Parameters<typeof server>): Promise<void> => void guests.set(given[0], await server(...given))
 await Promise.all([
   ...plain.map(name => add(name)),
@@ -122,6 +122,7 @@ t.test('what broke gets what fits', async t => {
   await virt().call(p.domainDestroy, { domain: domain('destroyed') })
   await virt().call(p.domainSuspend, { domain: domain('paused') })
   for (let n = 0; n < 3; n++) await virt().call(p.domainReset, { domain: domain('burst') })
+  t.throws(() => monitor('unmanaged', 'xp /1500000bx 0'), 'a reply that is too long for libvirtd: it gives the monitor up')
   guests.set('disk', await server('disk', remote(10_809)))
   guests.set('healed', await server('healed', remote(10_810)))
   await eventually('its disk is full', async () => (await incident(id('healed')))?.kind === 'disk', patienceMs)
@@ -140,6 +141,7 @@ t.test('what broke gets what fits', async t => {
     ['deleted', 'Closed', 'destroyed', /^NotInNova$/],
     ['wanted-new', 'Closed', 'destroyed', /^(Runs|RequestExplains|TaskExplains)$/],
     ['burst', 'Closed', 'rebooted', /^Runs$/],
+    ['unmanaged', 'Reported', 'controlLost', /^Fault$/],
     ['disk', 'Reported', 'disk', /^Fault$/],
     ['healed', 'Recovered', 'disk', /^Fault$/],
     ['none', 'Closed', 'watchdog', /^CountedOnly$/],
@@ -176,6 +178,12 @@ t.test('what broke gets what fits', async t => {
   )
   for (const name of ['guest', 'destroyed', 'wanted-off'])
     t.match(await virt().domainState(domain(name)), { state: 'off' }, `${name} stays off`)
+  t.match(
+    history.find(({ server }) => server === id('unmanaged')),
+    { state: 'Reported', inputs: { control: 'error, monitor' } },
+    'confirmed by control info'
+  )
+  t.match(await virt().domainState(domain('unmanaged')), { state: 'running' }, 'and it runs on')
   for (const name of ['paused', 'quiet-1']) t.equal(await incident(id(name)), undefined, `${name}: no incident`)
   t.match(await virt().domainState(domain('paused')), { state: 'paused' }, 'an operator’s pause is nobody else’s')
   t.ok(((await incident(id('burst')))?.count ?? 0) >= 2, 'T-29: several reboots are one')

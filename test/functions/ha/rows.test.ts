@@ -3,6 +3,7 @@ import t from 'tap'
 import { rows } from '../../../functions/ha/reactions.ts'
 import type { EventKind } from '../../../shared/events/kind.ts'
 import * as libvirt from '../../../shared/events/libvirt.ts'
+import { parsePolicy } from '../../../functions/ha/policy-file.ts'
 import { calls, life, world } from './fixtures.ts'
 
 const { domainStopped, domainCrashed, domainChanged, domainRebooted, postcopyFailed, watchdogFired } = libvirt
@@ -14,6 +15,8 @@ interface Row {
   data: Record<string, unknown>
   /** how the domain is after it; undefined: it runs on */
   after?: string
+  /** what libvirt says of its way into the domain; undefined: it was not asked */
+  control?: string
   waits: number
   /** what was decided, as the history tells it; undefined: nothing */
   ends?: string
@@ -182,7 +185,10 @@ const table: Row[] = [
     waits: 60,
     calls: []
   },
-  { name: 'control lost', kind: domainControlLost, data: {}, waits: 5, ends: 'Reported', calls: [] },
+  { name: 'control lost', kind: domainControlLost, data: {}, control: 'error', waits: 5, ends: 'Reported', calls: [] },
+  { name: 'control lost and back', kind: domainControlLost, data: {}, control: 'ok', waits: 5, ends: 'Managed', calls: [] },
+  { name: 'control lost, busy', kind: domainControlLost, data: {}, control: 'occupied', waits: 60, calls: [] },
+  { name: 'control lost, nobody confirms', kind: domainControlLost, data: {}, waits: 130, ends: 'NotConfirmed', calls: [] },
   { name: 'guest agent gone', kind: guestAgentDisconnected, data: { reason: 'channel' }, waits: 60, calls: [] },
   {
     name: 'memory of the guest, injected',
@@ -209,15 +215,29 @@ const table: Row[] = [
   }
 ]
 
-for (const { name, kind, data, after, waits, ends, calls: expected } of table) {
+for (const { name, kind, data, after, control, waits, ends, calls: expected } of table) {
   t.test(`ha.md §2: ${name}`, async t => {
     const it = world()
     if (after !== undefined) it.domain(after === 'gone' ? undefined : after)
+    if (control !== undefined) it.control(control, control === 'error' ? 'monitor' : 'none')
     it.tell(kind, data).pass(waits)
     t.same(calls(it), expected)
     t.equal(it.ha.history?.at(-1)?.state, ends)
   })
 }
+
+t.test('ha.md §2: control info from before the event confirms nothing; by policy it is restarted', async t => {
+  const it = world({}, parsePolicy('mode: drover\nvm: { answer: { controlLost: restart } }')).control('error', 'monitor')
+  it.nowMs += 60_000
+  it.tell(domainControlLost).pass(10)
+  t.same(calls(it), [], 'asked a minute ago')
+  t.match(it.ha.incidents, [{ state: 'Checking', rule: 'ControlNotConfirmed' }])
+  it.control('error', 'monitor').pass(3)
+  t.same(calls(it), ['restart 01'])
+  t.match(it.ha.incidents, [
+    { rule: 'Fault', reason: /running and cannot be managed \(monitor\)/, inputs: { control: 'error, monitor' } }
+  ])
+})
 
 t.test('every row of the table is reached by some event, and each type has its rows', async t => {
   const types = new Set(rows.map(({ kind }) => kind.type))

@@ -91,8 +91,8 @@ export interface ControlInfo {
   readonly details: Word<typeof controlErrors>
   readonly sinceMs: bigint
 }
-const controlStates = ['ok', 'job', 'occupied', 'error'] as const
-const controlErrors = ['none', 'unknown', 'monitor', 'internal'] as const
+export const controlStates = ['ok', 'job', 'occupied', 'error'] as const
+export const controlErrors = ['none', 'unknown', 'monitor', 'internal'] as const
 
 // 229 DOMAIN_GET_CONTROL_INFO: domain, unsigned flags -> unsigned state, unsigned details, unsigned hyper ms
 export const domainGetControlInfo: Procedure<DomainFlags, ControlInfo> = {

@@ -26,7 +26,13 @@ import {
   domainUndefine
 } from '../procedures/domain-lifecycle.ts'
 import { connectListAllDomains, domainLookupByName, domainLookupByUuid } from '../procedures/domain-list.ts'
-import { domainGetState, domainGetXmlDesc } from '../procedures/domain-read.ts'
+import {
+  controlErrors,
+  controlStates,
+  domainGetControlInfo,
+  domainGetState,
+  domainGetXmlDesc
+} from '../procedures/domain-read.ts'
 import { eventCallbackDeregister, eventCallbackRegister } from '../procedures/event-callback.ts'
 import { nodeGetInfo } from '../procedures/node.ts'
 import type { Procedure } from '../procedures/procedure.ts'
@@ -89,6 +95,9 @@ export const rows = {
     return w.int(number).int(reason)
   }),
   xml: served(domainGetXmlDesc, ofDomainFlags, text),
+  controlInfo: served(domainGetControlInfo, ofDomainFlags, (w, { state, details, sinceMs }) =>
+    w.uint(valueOf(controlStates, state)).uint(valueOf(controlErrors, details)).uhyper(sinceMs)
+  ),
   jobStats: served(domainGetJobStats, ofDomainFlags, (w, { type, params }) =>
     writeTypedParams(w.int(valueOf(jobTypes, type)), params)
   ),
