@@ -21,14 +21,15 @@ export interface Correlation {
   words: string
 }
 
-const notCorrelated = new Set(['stoppedByGuest', 'stoppedUnknown', 'destroyed', 'rebooted', 'crashloaded', 'postcopy', 'memory'])
+/** Those whose row of the table counts for the host. A stop that somebody asked for, as with the shutdown of the host, is none. */
+const correlated = new Set(['crashed', 'apiError', 'watchdog', 'disk', 'controlLost'])
 
 /** Of each kind of fault that this host has at the moment. `self` is as it is now, the fleet as it was a moment ago. */
 export function correlate(self: FleetHost, fleet: Fleet, policy: Policy, nowMs: number): Correlation[] {
   const recent = ({ atMs }: Fault): boolean => Math.abs(nowMs - atMs) <= policy.correlation.windowSeconds * 1000
   const mine = self.faults.filter(recent)
   const others = fleet.filter(({ name }) => name !== self.name)
-  const kinds = [...new Set(mine.map(({ kind }) => kind))].filter(kind => !notCorrelated.has(kind)).sort()
+  const kinds = [...new Set(mine.map(({ kind }) => kind))].filter(kind => correlated.has(kind)).sort()
   return kinds.map(kind => {
     const servers = [...new Set(mine.filter(fault => fault.kind === kind).map(({ server }) => server))].sort()
     const judge = kind === 'disk' ? ofDisks : ofServers

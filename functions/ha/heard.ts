@@ -16,8 +16,6 @@ export interface Report {
   event: string
   atMs: number
   waitMs: number
-  /** HA-15: faults of one kind on many servers are no coincidence */
-  counts: boolean
   storage?: string
   trace: string | undefined
 }
@@ -56,10 +54,8 @@ export const check = (kind: FaultKind, event: string, data: About, waitSeconds: 
   event,
   atMs: Date.parse(data.at),
   waitMs: waitSeconds * 1000,
-  counts: counting.has(kind),
   trace
 })
-const counting = new Set<FaultKind>(['crashed', 'apiError', 'watchdog', 'disk', 'controlLost'])
 
 /** One row for each way in which a domain's life can change: `details` as libvirt names them. */
 export const life = (
@@ -91,7 +87,6 @@ export const counted = (
   kind,
   event: `${kind}/${data.action}`,
   atMs: Date.parse(data.at),
-  counts: true,
   trace
 })
 

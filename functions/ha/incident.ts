@@ -124,7 +124,6 @@ export function missed(domains: readonly Domain[], incidents: readonly Incident[
       event: `${state}/not told`,
       atMs: sinceMs,
       waitMs: 0,
-      counts: false,
       trace: undefined
     }
     return incident && !isOver(incident) ? [] : [report]

@@ -11,11 +11,12 @@ export function ofEvents({ hypervisor, heard, policy }: Seen, nowMs: number): Fo
   const told = heard.filter(one => one.about === 'host')
   return [
     ...shutdown(before, told, hypervisor.status?.agent?.bootId),
-    ...memory(before, told, policy, nowMs),
+    ...memory(sinceBoot(before, hypervisor.status?.agent), told, policy, nowMs),
     ...kernel(before, told, nowMs)
   ]
 }
 
+type Agent = NonNullable<Seen['hypervisor']['status']>['agent']
 type ToldOfHost = Extract<Heard, { about: 'host' }>
 
 /** Ends when it is called off, or when the host has booted anew. */
@@ -37,6 +38,12 @@ function shutdown(before: readonly Signal[], told: readonly ToldOfHost[], bootId
   ]
 }
 
+/** A host that booted since its memory last failed was looked after, and begins anew: else nobody could ever take it back into service. */
+function sinceBoot(before: readonly Signal[], agent: Agent): readonly Signal[] {
+  const bootedMs = ms(agent?.lastHeartbeat) - (agent?.uptimeSeconds ?? Number.NaN) * 1000
+  return before.filter(({ kind, lastSeen }) => kind !== 'MemoryFailing' || !(bootedMs > ms(lastSeen)))
+}
+
 function memory(before: readonly Signal[], told: readonly ToldOfHost[], { memory: rules }: Policy, nowMs: number): Found[] {
   const known = before.find(({ kind }) => kind === 'MemoryFailing')
   const fresh = told.filter(one => one.kind === 'MemoryFailing')
@@ -45,7 +52,7 @@ function memory(before: readonly Signal[], told: readonly ToldOfHost[], { memory
     .sort()
     .slice(-20)
   const fatal = fresh.find(one => one.fatal)
-  // once it is enough it stays enough: a module does not heal
+  // once it is enough it stays enough until the next boot: a module does not heal
   const was = known?.dueAt !== undefined
   const last = times.at(-1) ?? known?.lastSeen
   if (last === undefined) return []

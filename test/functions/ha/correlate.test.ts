@@ -50,6 +50,9 @@ const together: Array<[name: string, self: FleetHost, fleet: FleetHost[], verdic
     'host'
   ],
   ['the guests stopped themselves', hostWith('a', 10, many('stoppedByGuest', 10)), [], 'single'],
+  ['the host shut them down', hostWith('a', 10, many('stoppedByHost', 10)), [], 'single'],
+  ['a row that does not count', hostWith('a', 10, many('destroyed', 10)), [], 'single'],
+  ['none can be managed', hostWith('a', 10, many('controlLost', 3)), [], 'host'],
   ['HA-16: disks of one host', hostWith('a', 100, many('disk', 3, 'rbd:vms')), [hostWith('b', 10, [])], 'host-storage'],
   [
     'T-25: the same storage elsewhere',

@@ -239,6 +239,26 @@ t.test('a silent agent and a node that is not ready are alerts; pressure takes n
   ])
 })
 
+t.test('memory of the host: after a boot it begins anew, and the host is taken back into service', async t => {
+  const it = world()
+  const agent = (uptimeSeconds: number): void => {
+    const beat = { bootId: 'boot-1', uptimeSeconds, lastHeartbeat: iso(it.nowMs) }
+    it.hypervisor = { ...it.hypervisor, status: { numInstances: 0, ...it.hypervisor.status, agent: beat } }
+  }
+  agent(86_400)
+  it.tell(libvirt.memoryFailed, { recipient: 'hypervisor', action: 'fatal' })
+  run(it, 2)
+  t.ok(calls(it).includes('disable'))
+  it.nowMs += 7200 * s
+  agent(86_400 + 7200)
+  run(it, 2)
+  t.match(it.ha.signals, [{ kind: 'MemoryFailing', effect: 'drain' }], 'a module does not heal by itself')
+  agent(60)
+  run(it, 30)
+  t.notOk(it.ha.signals)
+  t.ok(calls(it).includes('enable'))
+})
+
 t.test('memory of the host: counted, and enough is enough', async t => {
   const { memoryFailed } = libvirt
   const failing = (it: World, action: string, atMs = it.nowMs): World =>

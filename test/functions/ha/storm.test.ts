@@ -112,7 +112,7 @@ t.test('too much at once is refused, and sent again by the broker', async t => {
   const it = await lab(t, ['hv0'], 1)
   const engine = await it.process('mode: drover')
   const [server = ''] = it.servers('hv0')
-  const one = { about: 'count', server, name: '', kind: 'disk', event: 'e', atMs: 0, counts: true, trace: undefined } as const
+  const one = { about: 'count', server, name: '', kind: 'disk', event: 'e', atMs: 0, trace: undefined } as const
   await t.rejects(
     engine.hear(
       'hv0',
