@@ -27,7 +27,9 @@ the agents as they are shipped. No root, no cluster.
   --functions a,b      only these functions
   --knative DIR        wiring in place of knative/
   --log brief|text|json  what functions did (default), a readable line for each event, or the logs as they are in a cluster
-  --help               this text`
+  --help               this text
+
+How faults are reacted to is in the ConfigMap ha-policy, as in a cluster: kubectl -n drover edit configmap ha-policy (functions/ha/README.md)`
 
 const options = {
   demo: { type: 'boolean', default: false },

@@ -13,6 +13,7 @@ import { startBroker, type Broker, type Manifest, type Ref, type Sink } from './
 import { openCloud } from './cloud.ts'
 import { embeddedCluster, realCluster, type LocalCluster } from './cluster.ts'
 import { keepComputeHosts } from './compute-hosts.ts'
+import { mountConfigMaps } from './config-maps.ts'
 import type { AgentKind } from './fleet/agents.ts'
 import type { SimulatedFleet } from './fleet/index.ts'
 import type { FleetWishes } from './fleet/plan.ts'
@@ -130,7 +131,10 @@ async function start(options: PlatformOptions, closers: Closers): Promise<LocalP
   closers.add(() => broker.close())
   const sim = options.fleet && simulatorFileOf(cluster.kubeconfig)
   for (const { fn, workload } of functions) {
-    const env = { ...(await environment(workload, broker, cluster)), ...cloud.env, ...(sim && { SIM_FILE: sim }) }
+    const mounted = await mountConfigMaps(workload, cluster.kubeconfig, err => log.error({ err }, `the files of ${fn.name}`))
+    closers.add(() => mounted.close())
+    const stated = await environment({ ...workload, env: mounted.env }, broker, cluster)
+    const env = { ...stated, ...cloud.env, ...(sim && { SIM_FILE: sim }) }
     const service = startService(fn, { ...readConfig(RuntimeConfig, { env }), logLevel }, { env, logs })
     services.set(fn.name, service)
     closers.add(() => service.close())

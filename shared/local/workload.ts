@@ -2,15 +2,22 @@
 import type { Env } from '../runtime/config.ts'
 import type { Manifest } from './broker/index.ts'
 
+interface Pod {
+  serviceAccountName?: string
+  containers: Array<{
+    env?: Array<{ name: string; value?: string }>
+    volumeMounts?: Array<{ name: string; mountPath: string }>
+  }>
+  volumes?: Array<{ name: string; configMap?: { name: string } }>
+}
+
 interface Document {
   apiVersion?: string
   kind?: string
   metadata: { name: string; namespace?: string }
   spec: {
     selector?: Record<string, string>
-    template?: {
-      spec: { serviceAccountName?: string; containers: Array<{ env?: Array<{ name: string; value?: string }> }> }
-    }
+    template?: { spec: Pod }
   }
   webhooks?: Array<{ clientConfig: { service?: { namespace: string; name: string } } }>
 }
@@ -22,6 +29,8 @@ export interface Workload {
   serviceAccount: string | undefined
   /** The variables with a value. Fields of a pod and keys of Secrets have no meaning here. */
   env: Env
+  /** ConfigMaps, and where their files are in a pod. */
+  mounts: ReadonlyArray<{ path: string; configMap: string }>
 }
 
 const documents = (manifests: readonly Manifest[]): Document[] => manifests.map(({ doc }) => doc as Document)
@@ -38,8 +47,17 @@ export function workloadOf(manifests: readonly Manifest[], kind: string, name: s
     name,
     namespace: found.metadata.namespace ?? 'default',
     serviceAccount: pod.serviceAccountName,
-    env: Object.fromEntries(stated.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])))
+    env: Object.fromEntries(stated.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]]))),
+    mounts: mountsOf(pod)
   }
+}
+
+function mountsOf({ containers: [container], volumes = [] }: Pod): Workload['mounts'] {
+  const maps = new Map(volumes.flatMap(({ name, configMap }) => (configMap ? [[name, configMap.name]] : [])))
+  return (container?.volumeMounts ?? []).flatMap(({ name, mountPath }) => {
+    const configMap = maps.get(name)
+    return configMap === undefined ? [] : [{ path: mountPath, configMap }]
+  })
 }
 
 /** The function behind a Service: it selects the pods of the Knative Service of that name. */
