@@ -1,4 +1,5 @@
 // What must hold before the first move, each answer with its reason (EV-3). Pure.
+import { plural } from '../../shared/view/time.ts'
 import type { Judged } from './judge.ts'
 import type { Check, Options, Peer, Seen } from './seen.ts'
 
@@ -89,7 +90,7 @@ function alive({ eviction, service, hypervisor }: Seen, nowMs: number, { heartbe
 function inventory({ servers }: Seen): Check {
   const partial = servers.filter(({ partial }) => partial).map(({ id }) => id)
   if (partial.length > 0) return fail('inventory', `Nova cannot say what these are: ${partial.slice(0, 10).join(', ')}.`)
-  return pass('inventory', `${servers.length} servers are on the host.`)
+  return pass('inventory', `On the host: ${plural(servers.length, 'server')}.`)
 }
 
 function targets({ targets }: Seen): Check {
@@ -133,4 +134,4 @@ export function leftovers({ hypervisor, servers }: Seen): Check[] {
 }
 
 export const limitsCheck = ({ free, limit }: { free: number; limit: string }): Check =>
-  free > 0 ? pass('limits', `${free} moves at a time (${limit}).`) : warn('limits', `Nothing may start now (${limit}).`)
+  free > 0 ? pass('limits', `${plural(free, 'move')} at a time (${limit}).`) : warn('limits', `Nothing may start now (${limit}).`)

@@ -1,4 +1,5 @@
 // What to do next for one Eviction, from what was seen (spec/hypervisor.md §4). Pure.
+import { plural } from '../../shared/view/time.ts'
 import { leftovers, limitsCheck, planCheck, preflight, type Preflight } from './checks.ts'
 import { durationMs } from './duration.ts'
 import type { Judged, Scene } from './judge.ts'
@@ -85,7 +86,7 @@ function missing(seen: Seen, step: Step, nowMs: number, { hostMissingMs }: Optio
   const everKnown = [serviceId, hypervisorId, nova?.host, eviction.status?.hypervisorServiceId].some(id => id !== undefined)
   const maybeSomebody = alike.length > 0 || numInstances > 0 || instances.length > 0
   if (hypervisor && !everKnown && !maybeSomebody) return { ...step, phase: 'Done', verdict: 'Succeeded' }
-  const waitingFor = step.preflight.blocking?.message ?? 'the host'
+  const waitingFor = step.preflight.blocking ? awaitedBy(step.preflight.blocking) : 'the host'
   if (nowMs - step.startedMs < hostMissingMs) return { ...step, waitingFor, nextCheckMs: recheckMs }
   return { ...step, phase: 'Done', verdict: 'HostMissing', waitingFor }
 }
@@ -108,6 +109,19 @@ const outlook = (seen: Seen, judged: readonly Judged[], options: Options): Check
 const movingStates = new Set<Entry['state']>(['Queued', 'Migrating', 'Confirming'])
 export const isMovingAny = (judged: readonly Judged[]): boolean => judged.some(({ entry }) => movingStates.has(entry.state))
 
+const missed: Readonly<Record<string, string>> = {
+  ids: 'a compute service in Nova',
+  turn: 'its turn',
+  disabled: 'the compute service to be disabled',
+  alive: 'the host to be as it must be',
+  inventory: 'Nova to know every server',
+  capacity: 'room elsewhere'
+}
+
+/** Reads after "waits for": what is missing, and the words of the check that found it. */
+const awaitedBy = ({ check, message }: { check: string; message?: string | undefined }): string =>
+  [missed[check] ?? `the check ${check}`, message?.replace(/\.$/, '')].filter(Boolean).join(': ')
+
 /** A check stands in the way: nothing new is started; what is under way is still watched (EV-20). */
 function blocked(
   seen: Seen,
@@ -124,7 +138,7 @@ function blocked(
     calls: step.judged.flatMap(({ call }) =>
       call && (call.do === 'confirm' || (call.do === 'abort' && eviction.spec.cancel)) ? [call] : []
     ),
-    waitingFor: message ?? check,
+    waitingFor: awaitedBy({ check, message }),
     nextCheckMs: isMovingAny(step.judged) ? pollMovingMs : recheckMs
   }
   if (check === 'disabled' && !eviction.spec.cancel)
@@ -174,7 +188,7 @@ function drain(seen: Seen, step: Step, scene: Scene, options: Options): Step {
   if (cancel) return ended(draining, 'Cancelled')
   // EV-24: nobody left is nobody left, whenever it came to be
   if (timedOut && waits.length > 0)
-    return ended({ ...draining, waitingFor: `${waits.length} servers to leave; its time is over` }, 'Incomplete')
+    return ended({ ...draining, waitingFor: `${plural(waits.length, 'server')} to leave; its time is over` }, 'Incomplete')
   if (paused && waits.length > 0) return { ...draining, waitingFor: 'the pause to end' }
   if (busy || waits.length > 0) return { ...draining, waitingFor: awaited(judged, Math.min(starts.length, free), limit) }
   const stuck = judged.filter(
@@ -182,7 +196,7 @@ function drain(seen: Seen, step: Step, scene: Scene, options: Options): Step {
   )
   if (stuck.length > 0)
     return ended(
-      { ...draining, waitingFor: `a person: ${stuck.length} servers cannot be moved`, nextCheckMs: pollWaitingMs },
+      { ...draining, waitingFor: `a person: ${plural(stuck.length, 'server')} cannot be moved`, nextCheckMs: pollWaitingMs },
       'Incomplete'
     )
   return verify(seen, draining, scene, options)
@@ -201,9 +215,9 @@ function awaited(judged: readonly Judged[], starting: number, limit: string): st
     .filter(reason => reason !== 'Next' && reason !== 'Arrived')
     .toSorted()
   return [
-    moving > 0 && `${moving} moves under way`,
+    moving > 0 && `${plural(moving, 'move')} under way`,
     waiting.length > starting &&
-      `${waiting.length - starting} servers wait${why.length > 0 ? ` (${why.join(', ')})` : ''}; the limit is ${limit}`
+      `${plural(waiting.length - starting, 'server')} to begin${why.length > 0 ? ` (${why.join(', ')})` : ''}; the limit is ${limit}`
   ]
     .filter(Boolean)
     .join('; ')

@@ -71,7 +71,7 @@ export default defineFunction({
   async open({ kubeconfig, observe, hostForms, migrationNamespace, ...given }, platform): Promise<Deps> {
     const { clock, log, emit, metrics, onClose } = platform
     // after the port is open: half of a cold start is loading these
-    const [{ connect }, { isExtended }, { openCloud }, { createListings }] = await Promise.all([
+    const [{ connect }, { isExtended }, { openCloud, tellUnsupported }, { createListings }] = await Promise.all([
       import('../../shared/kube/index.ts'),
       import('../../shared/kube/extended.ts'),
       import('../../shared/openstack/connect.ts'),
@@ -80,6 +80,7 @@ export default defineFunction({
     const kube = await connect({ manager, log, ...(kubeconfig !== undefined && { kubeconfig }) })
     onClose(() => kube.close())
     const cloud = await openCloud(given, platform, manager)
+    void tellUnsupported(cloud, log)
     const { maxParallel, maxAttempts, destinationLimit, zoneLimit, regionLimit, traitLimits, priorityKey } = given
     const { resetStuck, confirmResize, resetAndRetry, resumeSuspended } = given
     const engine = createEngine({

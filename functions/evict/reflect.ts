@@ -1,4 +1,5 @@
 // The status that an Eviction gets after a pass: a function of what was seen, decided and answered. Pure.
+import { plural } from '../../shared/view/time.ts'
 import { conditionSet, timestamp, type Verdict as Told } from '../../shared/kube/conditions.ts'
 import type { EvictionCondition } from '../../shared/schema/eviction.ts'
 import { isMovingAny } from './decide.ts'
@@ -168,7 +169,7 @@ function conditions(
       : 'WaitingForIncomingMigrations'
     told.push({ type: 'IncomingMigrationsSettled', status: 'False', reason, message: waitingFor ?? '' })
   } else if (incoming.length > 0) {
-    const message = `Goes on all the same: ${incoming.length} moves to this host have not ended.`
+    const message = `Goes on all the same, with ${plural(incoming.length, 'move')} to this host under way.`
     told.push({ type: 'IncomingMigrationsSettled', status: 'False', reason: 'WaitingForIncomingMigrations', message })
   } else if (phase !== 'Preflight' && verdict !== 'Planned') {
     told.push({

@@ -18,13 +18,15 @@ export default defineFunction({
 
   async open({ kubeconfig, namespace, ...openstack }, platform): Promise<Deps> {
     const { clock, log, onClose } = platform
-    const [{ connect }, { openCloud }] = await Promise.all([
+    const [{ connect }, { openCloud, tellUnsupported }] = await Promise.all([
       import('../../shared/kube/index.ts'),
       import('../../shared/openstack/connect.ts')
     ])
     const kube = await connect({ manager, log, ...(kubeconfig !== undefined && { kubeconfig }) })
     onClose(() => kube.close())
-    return { kube, cloud: await openCloud(openstack, platform, manager), namespace, clock, log }
+    const cloud = await openCloud(openstack, platform, manager)
+    void tellUnsupported(cloud, log)
+    return { kube, cloud, namespace, clock, log }
   },
 
   reactions: [
