@@ -44,7 +44,7 @@ const recordedAtOnce = 10
 const lookedAtAtOnce = 10
 const races = 8
 /** Between two looks of the same kind at one host; the first comes at once. */
-const gapMs = 500
+const gapMs = 300
 const longestMs = 330_000
 
 export function createEngine(deps: EngineDeps): Engine {

@@ -112,6 +112,21 @@ t.test('a guest whose QEMU is killed has crashed', async t => {
   t.match(crashed.data, { event: 'stopped', detail: /crashed|failed/ })
 })
 
+t.test('ha.md §2: of a guest that libvirtd cannot manage any more the status says so, by its control info', async t => {
+  const domain = await create(virt, 'unmanaged')
+  t.throws(() => node.virsh(`qemu-monitor-command unmanaged --hmp 'xp /1500000bx 0'`), 'a reply that is too long for libvirtd')
+  await sink.seen('domain-control.lost', ({ data }) => data['server'] === domain.uuid)
+  const entry = async () => (await status())?.instances?.find(({ id }) => id === domain.uuid)
+  const told = await eventually('its control info', async () => {
+    const now = await entry()
+    return now?.control && now
+  })
+  t.match(told, { state: 'running', control: { state: 'error', details: 'monitor' } })
+  t.ok(Math.abs(Date.parse(told.control?.checkedAt ?? '') - Date.now()) < 60_000)
+  await virt.call(procedures.domainDestroy, { domain })
+  await eventually('it is gone', async () => (await entry()) === undefined)
+})
+
 t.test('NA-7…9: libvirtd is killed and comes back: lost, restored, nothing gone', async t => {
   const guest = await create(virt, 'stays')
   await sink.seen('domain.changed', ({ data }) => data['server'] === guest.uuid)
