@@ -1,5 +1,6 @@
 // Drover on the real Knative: how long a change of a Node takes to its Hypervisor, what a cold start costs, what a broker carries, what it
-// all costs when nothing happens. EVENTS_A_SECOND and SECONDS make the load smaller while one tries.
+// all costs when nothing happens. EVENTS_A_SECOND, SECONDS, CHANGES, COLD and IDLE_SECONDS make it
+// smaller while one tries.
 import type { Test } from 'tap'
 import { startPlatform } from '../../shared/local/platform.ts'
 import { enter } from '../knative-cluster/world.ts'
@@ -16,6 +17,7 @@ import { median, type Report } from './report.ts'
 export const name = 'knative'
 
 const changes = Number(process.env['CHANGES'] ?? 300)
+const colds = Number(process.env['COLD'] ?? 5) // half a minute each, until the function rests again
 const rate = Number(process.env['EVENTS_A_SECOND'] ?? 1000)
 const seconds = Number(process.env['SECONDS'] ?? 60)
 
@@ -56,9 +58,9 @@ export async function run(report: Report): Promise<void> {
     await stopTicks(world)
     await atZero(world, 'hypervisor')
     tellIdle(report, 'knative.resting', await idle(world)) // all at their minimum scale
-    report({ name: 'knative.reaction.cold', ours: median(await coldReactions(world, 5)), unit: 'ms' })
+    report({ name: 'knative.reaction.cold', ours: median(await coldReactions(world, colds)), unit: 'ms' })
 
-    const starts = await coldStarts(world, 7)
+    const starts = await coldStarts(world, colds)
     report({ name: 'knative.cold-start.total', ours: median(starts.map(({ total }) => total)), unit: 'ms' })
     report({ name: 'knative.cold-start.ours', ours: median(starts.map(({ ours }) => ours)), goal: { atMost: 300 }, unit: 'ms' })
 

@@ -114,7 +114,7 @@ export async function agents(t: Test, world: World, lab: Lab): Promise<void> {
     for (const path of ['all', ...functions].map(fn => `/${fn}`)) {
       await heard(type, path)
       const same = sink.received.find(one => one.path === path && one.headers['ce-id'] === headers['ce-id'])
-      traces.add(same?.headers['ce-traceparent'])
+      traces.add(same?.headers['ce-trace'])
     }
     t.match([...traces], [/^00-[\da-f]{32}-[\da-f]{16}-01$/], 'the trace that the agent began, at all of them')
     const paths = new Set(sink.received.filter(({ headers }) => headers['ce-type'] === type).map(({ path }) => path))

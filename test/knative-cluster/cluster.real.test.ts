@@ -5,13 +5,14 @@ import { startLab } from './agents.ts'
 import { apiContract } from './api-contract.ts'
 import { brokerContract } from './broker-contract.ts'
 import { endToEnd } from './end-to-end.ts'
-import { certificateRotated, stranger } from './faults.ts'
-import { direct } from './hosts.ts'
+import { apiServerRestarted, certificateRotated, stranger } from './faults.ts'
+import { apiServerSource, direct } from './hosts.ts'
 import { admission, everythingReady, restricted } from './installed.ts'
+import { uninstalled, upgraded } from './life.ts'
 import { inMemory } from './losses.ts'
 import { sinkAway } from './outage.ts'
 import { rabbitMq } from './rabbitmq.ts'
-import { ownAccounts } from './rights.ts'
+import { nothingRefused, ownAccounts } from './rights.ts'
 import { enter } from './world.ts'
 
 t.setTimeout(3_600_000)
@@ -31,4 +32,13 @@ await t.test('the contract of the local broker', t => brokerContract(t, world))
 await t.test('in memory: dispatcher and filter are killed under load', t => inMemory(t, world))
 await t.test('the contract of the embedded API', t => apiContract(t, world))
 await t.test('the certificate of the webhook is rotated', t => certificateRotated(t, world))
-await t.test('RabbitMQ', t => rabbitMq(t, world))
+await t.test('a new version while hosts come in', t => upgraded(t, world))
+await t.test('ApiServerSource in place of the cluster agent', t => apiServerSource(t, world))
+let moved = world
+await t.test('RabbitMQ', async t => {
+  moved = await rabbitMq(t, world, lab)
+})
+await t.test('nobody was refused anything in all this', t => nothingRefused(t, world))
+// after that: an API server that has just started refuses everybody until it has read the roles
+await t.test('the API server is restarted', t => apiServerRestarted(t, moved))
+await t.test('kubectl delete -k leaves the objects alone', t => uninstalled(t, world))

@@ -94,6 +94,7 @@ export async function apiServerRestarted(t: Test, world: World): Promise<void> {
   await during // handled, or a dead letter
   const ms = await becomesHypervisor(world, `${world.tag}-restart`)
   t.comment(`Node → Hypervisor after the restart: ${ms.toFixed(0)} ms`)
+  t.match((await world.admin.find(Hypervisor, `${world.tag}-restart`))?.status?.conditions, [{ type: 'Ready' }])
 }
 
 /** The webhook answers all the time, first with the old certificate, then with the new one. */

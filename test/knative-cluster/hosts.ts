@@ -10,19 +10,19 @@ import { traceOf } from '../../shared/runtime/emitter.ts'
 import { traceId } from '../../shared/runtime/log.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import { eventually } from '../servers/eventually.ts'
-import { notOf, overlay } from './overlay.ts'
+import { nextTag, notOf, overlay } from './overlay.ts'
 import { allReady, deliver, logged, patience, podsOf, type World } from './world.ts'
 
 export const virtDriver = { 'nova.openstack.cloud.sap/virt-driver': 'kvm' }
 
 /** Milliseconds until the Node's Hypervisor is there with its condition. */
-export async function becomesHypervisor({ admin }: World, name: string): Promise<number> {
+export async function becomesHypervisor({ admin }: World, name: string, within = patience): Promise<number> {
   const started = performance.now()
   await admin.create(Node, { metadata: { name, labels: virtDriver } })
   await eventually(
     `the Hypervisor of ${name}`,
     async () => (await admin.find(Hypervisor, name))?.status?.conditions?.some(({ type }) => type === 'Ready'),
-    patience
+    within
   )
   return performance.now() - started
 }
@@ -69,8 +69,7 @@ export async function fromZero(t: Test, world: World): Promise<void> {
 
 /** The lines of knative/README.md as they stand there, but for the way to the gateway, which a pod finds by its name. */
 export async function direct(t: Test, { gateway }: World): Promise<void> {
-  const calls = callsOf(await manifests()).filter(({ type }) => type === 'dev.knative.sources.ping')
-  for (const call of calls) {
+  for (const call of callsOf(await manifests())) {
     const { stdout } = await promisify(execFile)('sh', ['-c', `${curl(call)} --connect-to ::${new URL(gateway).hostname}:80`])
     t.equal(stdout.trim(), '204', call.name)
   }
@@ -85,7 +84,7 @@ export async function traced(t: Test, world: World): Promise<void> {
   const trace = randomUUID().replaceAll('-', '')
   const data = { apiVersion: 'v1', kind: 'Node', name: `${tag}-cold` }
   const traceparent = `00-${trace}-b7ad6b7169203331-01`
-  await deliver(broker, { type: 'io.k8s.node.changed.v1', changed: 'labels', traceparent }, data)
+  await deliver(broker, { type: 'io.k8s.node.changed.v1', changed: 'labels', traceparent, trace: traceparent }, data)
   const found = await eventually('the trace in the log', async () => (await logged(world, 'hypervisor', trace))[0], patience)
   t.match(found, { trace_id: trace })
 }
@@ -93,9 +92,9 @@ export async function traced(t: Test, world: World): Promise<void> {
 /** The optional component in place of the cluster agent, by an overlay as its file says; one function's Triggers will do. */
 export async function apiServerSource(t: Test, world: World): Promise<void> {
   const { admin, cluster, tag } = world
-  const folder = await overlay(cluster, { components: ['apiserversource'], leftOut: notOf('hypervisor') })
-  await cluster.kubectl(['delete', 'deployment/cluster-agent', '-n', 'drover'])
+  const folder = await overlay(cluster, { components: ['apiserversource'], tag: nextTag, leftOut: notOf('hypervisor') })
   await cluster.kubectl(['apply', '-k', folder])
+  await cluster.kubectl(['delete', 'deployment,pdb,sinkbinding', 'cluster-agent', '-n', 'drover', '--ignore-not-found'])
   await stopTicks(world)
   await allReady(cluster, '/apis/sources.knative.dev/v1/namespaces/drover/apiserversources')
   await allReady(cluster, '/apis/eventing.knative.dev/v1/namespaces/drover/triggers', 2 * patience)

@@ -6,13 +6,16 @@ import { allReady, listed, patience, type Pod, type World } from './world.ts'
 
 const in_ = (api: string, namespace: string, plural: string): string => `/apis/${api}/namespaces/${namespace}/${plural}`
 
+/** Where something is told the broker's address. */
+export const bound = ['drover', 'drover-agents', 'ovn-system', 'kubevirt-operator-system']
+
 export async function everyServiceReady({ cluster }: World): Promise<{ services: number; triggers: number }> {
   const services = await allReady(cluster, in_('serving.knative.dev/v1', 'drover', 'services'), 2 * patience)
   await allReady(cluster, in_('serving.knative.dev/v1', 'kubevirt-operator-system', 'services'), patience)
   const triggers = await allReady(cluster, in_('eventing.knative.dev/v1', 'drover', 'triggers'), 2 * patience)
   await allReady(cluster, in_('eventing.knative.dev/v1', 'drover', 'brokers'))
   await allReady(cluster, in_('sources.knative.dev/v1', 'drover', 'pingsources'))
-  await allReady(cluster, in_('sources.knative.dev/v1', 'drover', 'sinkbindings'))
+  for (const namespace of bound) await allReady(cluster, in_('sources.knative.dev/v1', namespace, 'sinkbindings'))
   await cluster.kubectl(['wait', '--for=condition=Available', '--timeout=300s', '-n', 'drover', 'deployment/cluster-agent'])
   return { services: services.length, triggers: triggers.length }
 }

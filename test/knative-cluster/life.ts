@@ -1,12 +1,13 @@
 // A new version while hosts come in, and the end of the installation: as README tells, and the objects stay.
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { Node } from '../../shared/kube/index.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import { eventually } from '../servers/eventually.ts'
 import { virtDriver } from './hosts.ts'
 import { everyServiceReady } from './installed.ts'
-import { overlay } from './overlay.ts'
+import { nextTag, overlay } from './overlay.ts'
 import { listed, patience, type World } from './world.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -23,21 +24,14 @@ export async function upgraded(t: Test, world: World): Promise<void> {
   const { admin, cluster } = world
   const before = await identities(world)
   const ctr = ['ctr', '-a', join(cluster.folder, 'run/containerd.sock'), '-n', 'k8s.io']
-  await cluster.inside([...ctr, 'images', 'tag', '--force', `${image}:0.1.0`, `${image}:0.1.1`])
+  await cluster.inside([...ctr, 'images', 'tag', '--force', `${image}:0.1.0`, `${image}:${nextTag}`])
   await cluster.kubectl(['apply', '-k', join(root, 'crds')])
-  await cluster.kubectl(['apply', '-k', await overlay(cluster, { tag: '0.1.1' })])
   const rolled = new AbortController()
-  const names: string[] = []
-  const crowd = (async () => {
-    for (; !rolled.signal.aborted; await new Promise(resolve => setTimeout(resolve, 1000))) {
-      const name = `${world.tag}-upgrade-${names.length}`
-      await admin.create(Node, { metadata: { name, labels: virtDriver } })
-      names.push(name)
-    }
-  })()
-  await everyServiceReady(world)
-  rolled.abort()
-  await crowd
+  const roll = async () => {
+    await cluster.kubectl(['apply', '-k', await overlay(cluster, { tag: nextTag })])
+    await everyServiceReady(world)
+  }
+  const [names] = await Promise.all([hostsUntil(world, rolled.signal), roll().finally(() => rolled.abort())])
   for (const name of names) await eventually(`the Hypervisor ${name}`, () => admin.find(Hypervisor, name), patience)
   t.comment(`${names.length} hosts came in meanwhile`)
   const after = await identities(world)
@@ -47,7 +41,21 @@ export async function upgraded(t: Test, world: World): Promise<void> {
     'what was there is there'
   )
   for (const { metadata, spec } of await listed(cluster, services))
-    t.equal(spec['template'].spec.containers[0].image, `${image}:0.1.1`, metadata.name)
+    t.equal(spec['template'].spec.containers[0].image, `${image}:${nextTag}`, metadata.name)
+}
+
+/** One every two seconds, but no more than two cores can follow while they start twenty functions anew: each is told to eight of them. */
+async function hostsUntil({ admin, tag }: World, signal: AbortSignal): Promise<string[]> {
+  const names: string[] = []
+  while (!signal.aborted) {
+    const name = `${tag}-upgrade-${names.length}`
+    if (names.length < 15) {
+      await admin.create(Node, { metadata: { name, labels: virtDriver } })
+      names.push(name)
+    }
+    await sleep(2000)
+  }
+  return names
 }
 
 export async function uninstalled(t: Test, world: World): Promise<void> {
@@ -55,6 +63,11 @@ export async function uninstalled(t: Test, world: World): Promise<void> {
   const before = await identities(world)
   await cluster.kubectl(['delete', 'broker', 'default', '-n', 'drover'])
   await cluster.kubectl(['delete', '--ignore-not-found', '-k', join(root, 'knative')])
+  t.equal(
+    await cluster.kubectl(['get', '--ignore-not-found', '-o', 'name', '-k', join(root, 'knative')]),
+    '',
+    'all of it is gone'
+  )
   for (const path of [services, '/apis/eventing.knative.dev/v1/namespaces/drover/triggers', '/api/v1/namespaces/drover/pods'])
     t.same(await listed(cluster, path), [], path)
   t.same(await identities(world), before, 'the objects stay')

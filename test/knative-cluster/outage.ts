@@ -10,7 +10,7 @@ import { brokerFor, clusterSink } from './broker.ts'
 import { becomesHypervisor } from './hosts.ts'
 import { patience, post, type World } from './world.ts'
 
-/** OUTAGE_SECONDS=600 is the whole of it: ten minutes in which nothing else could be tested, so by hand. */
+/** OUTAGE_SECONDS=600 is the whole of it (knative/README.md): ten minutes in which nothing else could be tested, so by hand. */
 const seconds = Number(process.env['OUTAGE_SECONDS'] ?? 15)
 
 const typeOf = ({ headers }: Received): string => String(headers['ce-type'])
@@ -36,7 +36,7 @@ export async function sinkAway(t: Test, world: World, lab: Lab): Promise<void> {
     )
   await eventually('nobody to answer', async () => !(await answered()), patience)
   const [before, until] = [sink.received.length, Date.now() + seconds * 1000]
-  const host = becomesHypervisor(world, `${world.tag}-outage`)
+  const host = becomesHypervisor(world, `${world.tag}-outage`, seconds * 1000 + patience)
   let changes = 0
   while (Date.now() < until) {
     for (const change of [p.domainSuspend, p.domainResume]) await lab.virt.call(change, { domain })

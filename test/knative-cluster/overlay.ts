@@ -7,6 +7,9 @@ import type { Cluster } from '../servers/knative.ts'
 
 const knative = join(import.meta.dirname, '../../knative')
 
+/** Of the version that comes after the installed one. */
+export const nextTag = '0.1.1'
+
 export interface Wanted {
   components?: readonly string[]
   /** Of the image. */
