@@ -31,6 +31,7 @@ const atOnce = 8
 const together = 12
 const lookMs = 500
 const patienceMs = 60_000
+const againMs = 5000
 
 export class Fleet {
   readonly wishes: FleetWishes
@@ -48,6 +49,7 @@ export class Fleet {
   /** Settled when every host is in the fleet. */
   complete: Promise<void> = Promise.resolve()
   readonly #arrived = new Set<string>()
+  readonly #begun = new Set<string>()
   readonly kube: Kube
   readonly #options: FleetOptions
   readonly #folder: string
@@ -105,8 +107,13 @@ export class Fleet {
     this.complete = this.#bringInRest(all).catch(this.onFault)
   }
 
+  /** May be done again when a part of it failed. */
   async #bringIn(hosts: readonly SimHost[]): Promise<void> {
-    await inGroups(hosts, async host => host.start())
+    const off = hosts.filter(({ name }) => !this.#begun.has(name))
+    await inGroups(off, async host => {
+      await host.start()
+      this.#begun.add(host.name)
+    })
     await applyNodes(this.kube, hosts, this.now)
     await inGroups(hosts, async host => this.agentsOf(host).startAll())
     for (const { name } of hosts) this.#arrived.add(name)
@@ -117,14 +124,32 @@ export class Fleet {
     let served = true // where no function brings hosts into service, waiting for it helps once at most
     for (let at = together; at < all.length && !this.#closed; at += together) {
       served &&= await this.#inService(all.slice(at - together, at))
-      if (!this.#closed) await this.#bringIn(all.slice(at, at + together))
+      await this.#bringInAtLast(all.slice(at, at + together))
     }
+  }
+
+  #isOnboarded(name: string): Promise<boolean> {
+    return isOnboarded(this.kube, name).catch((err: unknown) => {
+      this.onFault(err)
+      return false
+    })
+  }
+
+  /** On a busy machine the API may not answer in time: the others must not stay away for that. */
+  async #bringInAtLast(hosts: readonly SimHost[]): Promise<void> {
+    while (!this.#closed)
+      try {
+        return await this.#bringIn(hosts)
+      } catch (err) {
+        this.onFault(err)
+        await sleep(againMs)
+      }
   }
 
   async #inService(hosts: readonly SimHost[]): Promise<boolean> {
     const end = this.clock.now() + patienceMs
     for (const { name } of hosts)
-      while (!(await isOnboarded(this.kube, name))) {
+      while (!(await this.#isOnboarded(name))) {
         if (this.#closed || this.clock.now() >= end) return false
         await sleep(lookMs)
       }

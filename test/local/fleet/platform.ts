@@ -12,6 +12,8 @@ export interface Lab {
   fleet: Fleet
   door: Door
   kube: Kube
+  /** For programs of their own; virtual time stands still while they run. */
+  kubeconfig: string
   lines: string[]
   /** Of the condition Ready. */
   readiness(host: string): Promise<{ reason: string; message: string } | undefined>
@@ -50,7 +52,8 @@ export async function startLab(
     return all.every(ready => ready?.reason === 'Ready')
   }
   await time.until('every host in service', inService, patienceMs)
-  return { time, fleet, door, kube, lines, readiness, handled: () => lines.flatMap(handledIn), close }
+  const { kubeconfig } = platform
+  return { time, fleet, door, kube, kubeconfig, lines, readiness, handled: () => lines.flatMap(handledIn), close }
 }
 
 function handledIn(line: string): string[] {
