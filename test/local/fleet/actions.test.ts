@@ -12,7 +12,7 @@ const early: string[] = []
 
 /** The next write is refused, as by a server that is too busy. */
 function failOnce(kube: Kube): void {
-  const { apply } = kube
+  const apply = kube.apply.bind(kube)
   Object.assign(kube, {
     apply: async () => {
       Object.assign(kube, { apply })
