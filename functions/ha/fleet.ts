@@ -18,8 +18,13 @@ export interface FleetHost {
 
 export type Fleet = readonly FleetHost[]
 
+/** Rules of the fault check by which a report says nothing against its host: a live move that failed leaves one where it should have gone. */
+const disproving = new Set(['NotOnThisHost', 'NotConfirmed', 'Managed', 'ControlNotConfirmed', 'TaskExplains', 'RequestExplains'])
+
 export const faultsOf = (incidents: readonly Incident[] | undefined): Fault[] =>
-  (incidents ?? []).map(({ server, kind, eventAt = '', storage }) => ({ server, kind, atMs: Date.parse(eventAt), storage }))
+  (incidents ?? [])
+    .filter(({ rule = '' }) => !disproving.has(rule))
+    .map(({ server, kind, eventAt = '', storage }) => ({ server, kind, atMs: Date.parse(eventAt), storage }))
 
 /** Of so many hosts only this is kept: a storm must not need the memory of all objects at once (HA-17). */
 export function fleetHost({ metadata, status }: Hypervisor): FleetHost {

@@ -12,11 +12,14 @@ const suspicion: Readonly<Record<string, string>> = {
   storage: 'StorageOutage'
 }
 
-/** A suspicion holds until it has been calm for a while: the faults that led to it are soon too old to be counted. */
+/**
+ * A suspicion holds until it has been calm for a while: the faults that led to it are soon too old to be counted. One that has not settled
+ * yet goes with them: they were looked at, and were none.
+ */
 export function ofCorrelations({ hypervisor, policy }: Seen, correlations: readonly Correlation[], nowMs: number): Found[] {
-  const calmMs = policy.correlation.calmSeconds * 1000
+  const { drain, drainStorage, settleSeconds, calmSeconds } = policy.correlation
   const before = (hypervisor.status?.ha?.signals ?? []).filter(
-    ({ kind, lastSeen }) => Object.values(suspicion).includes(kind) && nowMs - ms(lastSeen) < calmMs
+    ({ kind, lastSeen }) => Object.values(suspicion).includes(kind) && nowMs - ms(lastSeen) < calmSeconds * 1000
   )
   const now = correlations.flatMap(({ kind, verdict, words, servers }) => {
     const is = suspicion[verdict]
@@ -29,7 +32,8 @@ export function ofCorrelations({ hypervisor, policy }: Seen, correlations: reado
     for (const other of Object.values(suspicion)) all.delete(`${other}/${object}`)
     return { kind, object, count, message: words, sinceMs: ms(known?.since) || nowMs, lastSeen: iso(nowMs) }
   })
-  const kept = [...all.values()].map(({ kind, object = '', count = 0, message = '', since, lastSeen = '' }) => ({
+  const settled = [...all.values()].filter(({ since }) => nowMs - ms(since) >= settleSeconds * 1000)
+  const kept = settled.map(({ kind, object = '', count = 0, message = '', since, lastSeen = '' }) => ({
     kind,
     object,
     count,
@@ -37,7 +41,6 @@ export function ofCorrelations({ hypervisor, policy }: Seen, correlations: reado
     sinceMs: ms(since),
     lastSeen
   }))
-  const { drain, drainStorage, settleSeconds } = policy.correlation
   const answer = (one: Found): Found => {
     const disableAtMs = one.sinceMs + settleSeconds * 1000
     if (one.kind === 'HostSuspect') return { ...one, disableAtMs, drain }

@@ -117,6 +117,15 @@ t.test('HA-15: a suspected host is disabled, its ladders wait, and go on when it
   t.same(calls(drained), ['disable', 'drain'])
 })
 
+t.test('HA-15: live moves that failed say nothing against the host where they should have gone', async t => {
+  const it = crowd(4)
+  for (let n = 0; n < 4; n++) it.evidence.set(serverId(n), evidence({ id: serverId(n), host: 'nova-elsewhere' }))
+  run(it, 30)
+  t.same(calls(it), [])
+  t.same(it.ha.signals ?? [], [])
+  t.same([...new Set(it.ha.incidents?.map(({ rule }) => rule))], ['NotOnThisHost'])
+})
+
 t.test('HA-15: the fleet: alert only, nobody is restarted and no host disabled', async t => {
   const it = crowd(4)
   it.fleet = ['b', 'c', 'd', 'e'].map(name => hostWith(name, 10, many('crashed', 4)))

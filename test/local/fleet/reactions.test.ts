@@ -11,6 +11,8 @@ const minutes = 60_000
 const lab = await startLab({ hosts: 4, zones: 2, vms: 3 })
 const { time, fleet, kube } = lab
 const host = 'node001-zone-a'
+/** Each is drained in a test of its own: the VMs of one that was drained are elsewhere. */
+const [full, failing, slow] = ['node002-zone-a', 'node001-zone-b', 'node002-zone-b']
 /** One for each fault: what follows soon upon another is told with it. */
 const [vm, dogged, diskless] = [`${host}/1`, `${host}/2`, `${host}/3`]
 
@@ -20,13 +22,19 @@ async function run(t: Test, ...args: string[]): Promise<string> {
   return out
 }
 
-/** What the tile of the host and its page say, `state: line` first. */
-const said = async (): Promise<string> => {
-  const { host: tile, story } = hostDetail(await readHost(kube, host), fleet.now())
+/** What the tile of a host and its page say, `state: line` first. */
+const said = async (name: string): Promise<string> => {
+  const { host: tile, story } = hostDetail(await readHost(kube, name), fleet.now())
   return [`${tile.word}: ${tile.line}`, ...story].join('\n')
 }
-const says = (pattern: RegExp) => time.until(`${host} ${pattern}`, async () => pattern.test(await said()), 10 * minutes)
-const ready = () => says(/^Ready: \d VMs?$/m)
+async function says(pattern: RegExp, name = host): Promise<void> {
+  let last = ''
+  const matches = async () => pattern.test((last = await said(name)))
+  await time.until(`${name} ${pattern}`, matches, 10 * minutes).catch((err: Error) => {
+    throw new Error(`${err.message}\n${last}`)
+  })
+}
+const ready = (name = host) => says(/^Ready: \d VMs?$/m, name)
 
 interface Case {
   /** What is done, each as the arguments of `drover sim`. */
@@ -151,9 +159,9 @@ t.test('fail-disk: the guest is paused, and that is told', async t => {
   await runs()
 })
 
-const undrained = async (t: Test) => {
-  await run(t, 'undrain', host)
-  await ready()
+const undrained = async (t: Test, name: string) => {
+  await run(t, 'undrain', name)
+  await ready(name)
 }
 
 t.test('stop-nova: a drain waits, says for what, and goes on', async t => {
@@ -165,7 +173,34 @@ t.test('stop-nova: a drain waits, says for what, and goes on', async t => {
   t.match(await run(t, 'describe', host), /Waiting for OpenStack/)
   t.match(await run(t, 'sim', 'fleet'), /Nova is down/)
   await run(t, 'sim', 'heal-nova')
-  await undrained(t)
+  await undrained(t, host)
+})
+
+t.test('fill-zone: nothing can be moved, and that is said', async t => {
+  await run(t, 'sim', 'fill-zone', 'zone-a')
+  await run(t, 'drain', full)
+  await says(/^Drain: 0 of \d.* waits for .*NoCapacity/m, full)
+  t.match(await run(t, 'describe', full), /NoCapacity/)
+  await run(t, 'sim', 'free-zone', 'zone-a')
+  await undrained(t, full)
+})
+
+t.test('fail-moves: the drain is blocked, and a person is called', async t => {
+  await run(t, 'sim', 'fail-moves', failing)
+  await run(t, 'drain', failing)
+  await says(/^Drain blocked: /m, failing)
+  t.match(await run(t, 'describe', failing), /Somebody has to look/)
+  await run(t, 'sim', 'heal-moves', failing)
+  await undrained(t, failing)
+})
+
+t.test('slow-nova: a drain takes longer, and ends', async t => {
+  await run(t, 'sim', 'slow-nova', '5')
+  t.match(await run(t, 'sim', 'fleet'), /Nova is slow/)
+  await run(t, 'drain', slow, '--reason', 'new DIMM')
+  await says(/^Drained: empty · new DIMM/m, slow)
+  await run(t, 'sim', 'heal-all')
+  await undrained(t, slow)
 })
 
 t.test('everything closes', async () => lab.close())
