@@ -161,7 +161,7 @@ async function start(options: PlatformOptions, closers: Closers): Promise<LocalP
   if (url !== undefined) await putUpSignpost(kubeconfig, signs)
   const staysThere = (err: unknown): void => log.warn({ err }, 'what an earlier run left behind stays')
   void sweepRunFolders(staysThere).then(
-    count => count > 0 && log.info(`removed ${count} folders of earlier runs that were killed`),
+    count => log.debug({ count }, 'removed folders of earlier runs that were killed'),
     staysThere
   )
   const fleet = options.fleet && cloud.fake && simulate(options.fleet, cloud.fake)

@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, procedures } from 'node-libvirt'
-import { parseAllDocuments } from 'yaml'
 import { bundle } from '../../shared/runtime/bundle.ts'
 import { eventually } from '../servers/eventually.ts'
 import { answering, prepare, startLibvirt } from '../servers/libvirt.ts'
+import { shippedEnv } from './lib/shipped-env.ts'
 import type { Report } from './report.ts'
 
 // The agent as it is shipped, a bundle in a process of its own, on a real libvirtd: 200 domains of libvirt's test driver, a sink that takes
@@ -29,16 +29,6 @@ const nowhere = {
   users: [{ name: 'u', user: { token: 'none' } }],
   contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
   'current-context': 'c'
-}
-
-/** What the DaemonSet sets for Node and its memory. */
-async function shippedEnv(): Promise<Record<string, string>> {
-  const text = await readFile(join(import.meta.dirname, '../../knative/hypervisor-agent.yaml'), 'utf8')
-  const daemonSet = parseAllDocuments(text)
-    .map(document => document.toJS() as { kind: string; spec: any })
-    .find(({ kind }) => kind === 'DaemonSet')
-  const env = daemonSet?.spec.template.spec.containers[0].env as Array<{ name: string; value: string }>
-  return Object.fromEntries(env.flatMap(({ name, value }) => (/^(?:NODE_OPTIONS|MALLOC_)/.test(name) ? [[name, value]] : [])))
 }
 
 async function figures(pid: number): Promise<{ rssMB: number; cpuSeconds: number }> {
@@ -78,7 +68,7 @@ export async function run(report: Report): Promise<void> {
     const agent = spawn(process.execPath, [file], {
       stdio: ['ignore', 'ignore', 'inherit'],
       env: {
-        ...(await shippedEnv()),
+        ...(await shippedEnv('hypervisor-agent.yaml', 'DaemonSet')),
         NODE_NAME: 'bench',
         K_SINK: `http://127.0.0.1:${(sink.address() as AddressInfo).port}`,
         KUBECONFIG: join(folder, 'kubeconfig'),

@@ -18,7 +18,7 @@ export interface Started {
 }
 
 export function start(t: Test, ...args: string[]): Started {
-  const child = spawn(process.execPath, ['--conditions=drover', main, ...args], {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', '--conditions=drover', main, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? cache, HOME: '/nonexistent' }
   })
