@@ -6,6 +6,7 @@ export interface LookAgain {
   now(name: string): Promise<void>
   /** One after so many milliseconds, if none comes before. */
   soon(name: string, ms: number): void
+  /** Waits for the looks that have begun; those who wait for another are refused. */
   close(): Promise<void>
 }
 
@@ -23,6 +24,9 @@ interface Track {
   timer: NodeJS.Timeout | undefined
   dueMs: number
 }
+
+/** Whoever waits for a look that is not made must not take it for one: what told it is to be delivered again. */
+const unseen = (name: string): Error => new Error(`${name} was not looked at: this process stops`)
 
 export function lookAgain({ look, log, longestMs }: LookAgainOptions): LookAgain {
   const tracks = new Map<string, Track>()
@@ -45,7 +49,7 @@ export function lookAgain({ look, log, longestMs }: LookAgainOptions): LookAgain
 
   function begin(name: string, track: Track): void {
     const { waiting } = track
-    if (!waiting || closed) return waiting?.resolve()
+    if (!waiting || closed) return waiting?.reject(unseen(name))
     track.waiting = undefined
     track.running = true
     stopTimer(track)
@@ -93,9 +97,9 @@ export function lookAgain({ look, log, longestMs }: LookAgainOptions): LookAgain
     },
     async close() {
       closed = true
-      for (const { timer, waiting } of tracks.values()) {
+      for (const [name, { timer, waiting }] of tracks) {
         clearTimeout(timer)
-        waiting?.resolve()
+        waiting?.reject(unseen(name))
       }
       await Promise.allSettled(running)
     }
