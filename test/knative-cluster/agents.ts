@@ -103,7 +103,10 @@ export async function agents(t: Test, world: World, lab: Lab): Promise<void> {
   await heard('sap.cloud.kvm.domain.crashed.v1')
   await heard('sap.cloud.kvm.watchdog.fired.v1')
   await eventually('a bond with both members', async () => bothUsable(ovs.run), patience)
-  ovs.run('ip -n tor link set t10 down; ip -n tor link set t11 down')
+  // one after the other: of two that go in the same instant only the loss of the bond is told
+  ovs.run('ip -n tor link set t10 down')
+  await heard('io.c5c3.ovs.bond-member.lost.v1')
+  ovs.run('ip -n tor link set t11 down')
   await heard('io.c5c3.ovs.bond.lost.v1')
   ovs.run('ip -n tor link set t10 up; ip -n tor link set t11 up')
 

@@ -234,7 +234,10 @@ t.test('EV-5: after its time it goes on, and says what still comes', async t => 
   if (record) record.status = 'post-migrating' // nobody can give it up any more
   await drained.run(5 * minuteMs)
   t.match(drained.eviction.status, { phase: 'Draining', incoming: [{ serverId: id, action: 'wait' }] })
-  t.match(told(drained, 'IncomingMigrationsSettled'), { status: 'False', message: 'Goes on all the same, with 1 move to this host under way.' })
+  t.match(told(drained, 'IncomingMigrationsSettled'), {
+    status: 'False',
+    message: 'Goes on all the same, with 1 move to this host under way.'
+  })
   t.notOk(left(drained).includes(drained.ids[0] ?? ''), 'its own servers left')
   t.equal(drained.eviction.status?.verdict, undefined, 'EV-23: not empty while a move to it is open')
 })

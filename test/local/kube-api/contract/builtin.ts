@@ -154,7 +154,7 @@ export async function builtin(t: Test, api: Api): Promise<void> {
       () => call('GET', `${core}/serviceaccounts/default`),
       ({ status }) => status === 200
     )
-    await done('POST', `${core}/pods`, pod('waits', {}))
+    await done('POST', `${core}/pods`, pod('waits', { nodeSelector: { 'no-node': 'has-this' } })) // a scheduler would be quick to place it
     t.match(await done('GET', `${core}/pods/waits`), { status: { phase: 'Pending' } })
     await done('DELETE', `${core}/pods/waits`)
     t.equal((await call('GET', `${core}/pods/waits`)).status, 404)
