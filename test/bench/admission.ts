@@ -10,10 +10,11 @@ import { eventually } from '../servers/eventually.ts'
 import { startKubernetes } from '../servers/kubernetes.ts'
 import { request } from '../servers/request.ts'
 import { reviews } from './admission/reviews.ts'
+import { megabytes } from './knative/processes.ts'
 import { cpuSeconds } from './lib/cpu.ts'
 import { connected, freePort } from './lib/port.ts'
 import { press, requestOf } from './lib/press.ts'
-import { shippedEnv } from './lib/shipped-env.ts'
+import { shipped } from './lib/shipped.ts'
 import { median, type Report } from './report.ts'
 
 export const name = 'admission'
@@ -98,9 +99,6 @@ const admits = (server: Server): Promise<boolean> =>
     () => false
   )
 
-const rssMB = async ({ process: { pid } }: Server): Promise<number> =>
-  (Number(/VmRSS:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024) / 1e6
-
 /** What the webhook adds to an apply: the same applies with and without its configuration. */
 async function applyMs(api: ControlPlane, amount: number): Promise<number[]> {
   const times: number[] = []
@@ -136,13 +134,13 @@ export async function run(report: Report): Promise<void> {
     // As it ships: bundled, with the settings of knative/admission.yaml.
     const main = await bundle(join(import.meta.dirname, '../../functions/admission/main.ts'), folder)
     await writeFile(join(folder, 'package.json'), '{"type":"module"}')
-    const shipped = await shippedEnv('admission.yaml', 'Service')
+    const { env } = await shipped('admission.yaml')
     const plain = String(await freePort())
     const ours = await start(
       '/admit',
       () => [main],
       port => ({
-        ...shipped,
+        ...env,
         KUBECONFIG: api.kubeconfig,
         HOST: '127.0.0.1',
         PORT: plain,
@@ -205,7 +203,12 @@ export async function run(report: Report): Promise<void> {
     report({ name: 'admission.p99 of a bare server', ours: of('floor', 'p99'), unit: 'ms' })
     report({ name: 'admission.p99 of Pepr', ours: of('peer', 'p99'), unit: 'ms' })
     await load(ours, 40_000)
-    report({ name: 'admission.memory after 100,000 reviews', ours: await rssMB(ours), goal: { atMost: 120 }, unit: 'MB' })
+    report({
+      name: 'admission.memory after 100,000 reviews',
+      ours: await megabytes(ours.process.pid!),
+      goal: { atMost: 120 },
+      unit: 'MB'
+    })
     await addedLatency(api, ours, report)
   } finally {
     for (const server of servers) server.process.kill()

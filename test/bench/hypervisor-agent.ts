@@ -10,7 +10,7 @@ import { connect, procedures } from 'node-libvirt'
 import { bundle } from '../../shared/runtime/bundle.ts'
 import { eventually } from '../servers/eventually.ts'
 import { answering, prepare, startLibvirt } from '../servers/libvirt.ts'
-import { shippedEnv } from './lib/shipped-env.ts'
+import { shipped } from './lib/shipped.ts'
 import type { Report } from './report.ts'
 
 // The agent as it is shipped, a bundle in a process of its own, on a real libvirtd: 200 domains of libvirt's test driver, a sink that takes
@@ -68,7 +68,7 @@ export async function run(report: Report): Promise<void> {
     const agent = spawn(process.execPath, [file], {
       stdio: ['ignore', 'ignore', 'inherit'],
       env: {
-        ...(await shippedEnv('hypervisor-agent.yaml', 'DaemonSet')),
+        ...(await shipped('hypervisor-agent.yaml')).env,
         NODE_NAME: 'bench',
         K_SINK: `http://127.0.0.1:${(sink.address() as AddressInfo).port}`,
         KUBECONFIG: join(folder, 'kubeconfig'),

@@ -12,6 +12,7 @@ import { eventually } from '../servers/eventually.ts'
 import { asServiceAccount } from '../servers/identity.ts'
 import { startKubernetes } from '../servers/kubernetes.ts'
 import { prepare, startOvsLab } from '../servers/ovs.ts'
+import { shipped } from './lib/shipped.ts'
 import type { Report } from './report.ts'
 
 export const name = 'ovs-agent'
@@ -56,9 +57,7 @@ export async function run(report: Report): Promise<void> {
       OVN_RUN_DIR: folder,
       SPOOL_DIR: join(lab.dir, 'spool'),
       EXPECTED_BRIDGES: 'br-int,br-ex',
-      // as in knative/ovs-agent.yaml
-      NODE_OPTIONS: '--max-semi-space-size=1 --max-old-space-size=96',
-      MALLOC_ARENA_MAX: '1'
+      ...(await shipped('ovs-agent.yaml')).env
     })
     const figure = async (metric: string) => {
       const text = await (await fetch(`${url}/metrics`)).text()

@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Test } from 'tap'
-import { parseAllDocuments } from 'yaml'
 import { domainCrashed } from '../../../shared/events/libvirt.ts'
 import { connect } from '../../../shared/kube/index.ts'
 import { startOpenStack } from '../../../shared/local/openstack/index.ts'
@@ -23,6 +22,7 @@ import { percentile } from '../knative/percentile.ts'
 import { megabytes } from '../knative/processes.ts'
 import { cpuSeconds } from '../lib/cpu.ts'
 import { requestOf } from '../lib/press.ts'
+import { shipped } from '../lib/shipped.ts'
 import type { Report } from '../report.ts'
 import { sender } from './sender.ts'
 
@@ -58,7 +58,7 @@ export const storm = (report: Report): Promise<void> =>
       })
     }
     const sink = await sinkOf(t)
-    const { env, containerConcurrency } = await shipped()
+    const { env, containerConcurrency } = await shipped('ha.yaml')
     const { url, pid } = await startBundle(t, 'functions/ha/main.ts', {
       ...novaEnv(fake),
       KUBECONFIG: await asServiceAccount(t, api, 'ha.yaml', 'ha'),
@@ -184,20 +184,4 @@ async function processesOf(folder: string): Promise<number[]> {
     if (words.includes(folder)) found.push(Number(pid))
   }
   return found
-}
-
-/** What the manifest sets for Node and its memory, and how many events it lets in at a time. */
-async function shipped(): Promise<{ env: Record<string, string>; containerConcurrency: number }> {
-  const text = await readFile(join(import.meta.dirname, '../../../knative/ha.yaml'), 'utf8')
-  const service = parseAllDocuments(text)
-    .map(document => document.toJS() as Manifest)
-    .find(({ apiVersion }) => apiVersion === 'serving.knative.dev/v1')
-  const { containers = [], containerConcurrency = 0 } = service?.spec.template.spec ?? {}
-  const env = containers[0]?.env.filter(({ name }) => /^(?:NODE_OPTIONS|MALLOC_)/.test(name)) ?? []
-  return { env: Object.fromEntries(env.map(({ name, value }) => [name, value])), containerConcurrency }
-}
-
-interface Manifest {
-  apiVersion: string
-  spec: { template: { spec: { containerConcurrency: number; containers: { env: { name: string; value: string }[] }[] } } }
 }
