@@ -42,10 +42,10 @@ interface Rule {
 const running = new Set(['running', 'blocked'])
 const waitedMs = ({ incident, nowMs }: Facts): number => nowMs - Date.parse(incident.noticedAt ?? '')
 
-/** It runs, and not only because the agent has not said yet that it stopped. A reboot leaves a domain running. */
+/** It runs, and not only because the agent has not said yet that it stopped. Some leave a domain running, or were waited for long enough. */
 function runs({ domain, incident }: Facts): boolean {
   if (!domain || !running.has(domain.state ?? '')) return false
-  if (isReboot(incident) || ['memory', 'crashloaded', 'disk', 'apiError'].includes(incident.kind)) return true
+  if (isReboot(incident) || ['memory', 'crashloaded', 'disk'].includes(incident.kind)) return true
   return Date.parse(domain.since ?? '') >= Math.floor(Date.parse(incident.eventAt ?? '') / 1000) * 1000
 }
 
@@ -219,7 +219,7 @@ function inputsOf(facts: Facts): Record<string, string> {
     ...(!domainKnown && { domainKnown: 'no' }),
     ...(shuttingDown && { shuttingDown: 'yes' }),
     server: server
-      ? `${server.status}, task ${server.taskState ?? 'none'}, power ${server.powerState}, on ${server.host}`
+      ? `${server.status}, task ${server.taskState ?? 'none'}, power ${server.powerState}, on ${server.host}${server.fault ? `: ${server.fault.message}`.slice(0, 256) : ''}`
       : 'not in Nova',
     actions: actions.slice(0, 5).map(shown).join('; ') || 'none'
   }

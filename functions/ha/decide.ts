@@ -7,6 +7,7 @@ import { correlate } from './correlate.ts'
 import { faultsOf, type FleetHost } from './fleet.ts'
 import { fold, isOver, iso, missed, ms } from './incident.ts'
 import { judge } from './ladder.ts'
+import { closedIfLeft, mayHaveLeft } from './left.ts'
 import type { Mode, Policy } from './policy.ts'
 import { schedule, type Scheduled } from './scheduling.ts'
 import type { Call, Decision, Ha, Incident, Modes, News, Seen, Signal } from './seen.ts'
@@ -60,7 +61,10 @@ function isKept(incident: Incident, { status }: Hypervisor, policy: Policy, nowM
 
 /** Whose evidence is needed: the look asks Nova for these alone. */
 export function dueServers(seen: Seen, nowMs: number): Incident[] {
-  return isSettled(seen.hypervisor) ? incidentsOf(seen, nowMs).filter(one => isDue(one, nowMs) && one.kind !== 'postcopy') : []
+  const { hypervisor } = seen
+  if (!isSettled(hypervisor)) return []
+  const isAsked = (one: Incident): boolean => (isDue(one, nowMs) && one.kind !== 'postcopy') || mayHaveLeft(one, hypervisor)
+  return incidentsOf(seen, nowMs).filter(isAsked)
 }
 
 export const selfOf = ({ hypervisor }: Seen, incidents: readonly Incident[]): FleetHost => ({
@@ -85,7 +89,8 @@ export function decide(seen: Seen, nowMs: number): Step {
   const pending = signals.flatMap(({ effect, dueAt }) => (effect === 'alert' && dueAt !== undefined ? [ms(dueAt)] : []))
   const own = ownChecks(seen, signals, scheduled, nowMs)
   const calm = holdEnds(signals, policy, nowMs)
-  const nextMs = Math.min(...open, ...pending, ...own, ...calm)
+  const unasked = !seen.nova && incidents.some(incident => mayHaveLeft(incident, hypervisor)) ? [nowMs] : []
+  const nextMs = Math.min(...open, ...pending, ...own, ...calm, ...unasked)
   const nextCheckMs = Number.isFinite(nextMs) ? Math.max(0, nextMs - nowMs) : undefined
   const ha = statusOf(seen, { modes, signals, judged, decisions, scheduled, nextMs, nowMs })
   return { ha, calls, decisions, news, nextCheckMs }
@@ -116,8 +121,11 @@ interface Scene {
 }
 
 function one(incident: Incident, seen: Seen, { signals, modes, nowMs }: Scene): Judged {
-  if (!isDue(incident, nowMs)) return { incident }
   const { hypervisor, evidence, outage, policy } = seen
+  if (!isDue(incident, nowMs)) {
+    const gone = mayHaveLeft(incident, hypervisor) ? evidence.get(incident.server) : undefined
+    return { incident: closedIfLeft(incident, gone, novaHost(hypervisor), nowMs) }
+  }
   if (!isSettled(hypervisor)) return { incident: closedBy(incident, 'NotOnboarded', 'The host is not in service yet.', nowMs) }
   const found = evidence.get(incident.server)
   if (!found && incident.kind !== 'postcopy') {

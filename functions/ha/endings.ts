@@ -26,7 +26,10 @@ export function recovered(incident: Incident, view: View): Judged {
 
 export function block(incident: Incident, checked: Checked, view: View): Judged {
   const tries = attemptsWithin(incident, view.nowMs).length
-  const found = { ...checked, rule: 'GivenUp', reason: `${checked.reason} ${tries} restarts did not help: a person is needed.` }
+  const { action, outcome } = incident.attempts?.at(-1) ?? {}
+  const last = outcome === undefined ? '' : ` The last ${action}: ${outcome}.` // T-14: in Nova's own words
+  const reason = `${checked.reason} ${tries} restarts did not help: a person is needed.${last}`
+  const found = { ...checked, rule: 'GivenUp', reason }
   const ended = end(incident, 'Blocked', found, view, { state: 'Blocked', action: 'reported' })
   return { ...ended, news: newsOf(ended, 'Warning', 'ServerBlocked', `Server ${incident.server}: ${found.reason}`, 'blocked') }
 }

@@ -36,10 +36,20 @@ export function fold(
   for (const one of heard) {
     if (one.about === 'host') continue
     const known = all.get(one.server)
-    if (!known && all.size >= mostIncidents) continue // the agent's own list is compared by the tick: it comes up again
+    // the agent's own list is compared by the tick: it comes up again
+    if (!known && all.size >= mostIncidents && !makeRoom(all)) continue
     all.set(one.server, known ? join(host, known, one, policy, nowMs) : open(host, one, nowMs))
   }
   return [...all.values()].sort((a, b) => (a.server < b.server ? -1 : 1))
+}
+
+/** Who has had its end for longest goes, who was left down after all others. What counts for a ladder, is under way or was given up stays. */
+function makeRoom(all: Map<string, Incident>): boolean {
+  const order = ({ state, since = '' }: Incident): string => `${state === 'Reported' ? 1 : 0} ${since}`
+  const ended = [...all.values()].filter(one => isOver(one) && one.state !== 'Blocked' && !one.attempts)
+  const [first] = ended
+  if (!first) return false
+  return all.delete(ended.reduce((a, b) => (order(b) < order(a) ? b : a), first).server)
 }
 
 function open(host: string, heard: Exclude<Heard, { about: 'host' }>, nowMs: number, earlier?: Incident): Incident {

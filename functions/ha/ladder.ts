@@ -1,6 +1,6 @@
 // What is done about one server: the fault check, then the recovery ladder (HA-13), each step from what is seen now. Pure.
 import { answerFor } from './answer.ts'
-import { answered, asked, attemptsWithin, lost, planned, withoutLast } from './attempts.ts'
+import { answered, attemptsWithin, failedOf, lastAsked, lost, novasWords, planned, withoutLast } from './attempts.ts'
 import { checkFault, type Checked } from './check.ts'
 import { block, end, explained, keep, postcopy, recovered } from './endings.ts'
 import { isReboot } from './heard.ts'
@@ -32,7 +32,8 @@ function checking(incident: Incident, view: View): Judged {
   const limitMs = ms(incident.noticedAt) + policy.vm.check.limitSeconds * 1000
   if (checked.finding === 'wait') {
     if (checked.rule === 'DomainNotKnown') return wait(incident, checked, nowMs, pausedMs)
-    if (nowMs < limitMs) return wait(incident, checked, nowMs)
+    if (nowMs < limitMs)
+      return wait(incident, checked, nowMs, checked.rule === 'NotSeenYet' ? untilSeen(incident, view) : undefined)
     return end(incident, 'Reported', checked, view, { state: 'NotConfirmed', action: 'reported' }, 'Warning')
   }
   if (checked.finding === 'none') return end(incident, 'Closed', checked, view, { state: checked.rule, action: 'none' })
@@ -41,6 +42,11 @@ function checking(incident: Incident, view: View): Judged {
     return wait(incident, { ...checked, rule: 'StillRebooting', reason: `It has until ${iso(untilMs)} to run again.` }, nowMs)
   return answer(incident, checked, view)
 }
+
+/** The agent writes within 2 s of what it saw: as long as that can still be on its way, it is looked for often. */
+const untilSeen = ({ noticedAt }: Incident, { policy: { vm }, nowMs }: View): number | undefined =>
+  nowMs < ms(noticedAt) + (vm.check.waitSeconds + writtenSeconds) * 1000 ? 500 : undefined
+const writtenSeconds = 2
 
 /** A proven fault: what the policy says of it, and whether now is the time. */
 function answer(incident: Incident, checked: Checked, view: View): Judged {
@@ -128,7 +134,7 @@ function resuming(incident: Incident, view: View): Judged {
 
 function restarting(given: Incident, view: View): Judged {
   const { nowMs, host, evidence, domain } = view
-  const request = asked(given, view)
+  const request = lastAsked(given, evidence.actions, view.policy)?.requestId
   const incident = request === undefined ? given : answered(given, { request })
   const last = incident.attempts?.at(-1)
   const sinceMs = ms(last?.at)
@@ -141,9 +147,12 @@ function restarting(given: Incident, view: View): Judged {
   // the same try once more: it is not counted twice
   if (lost(incident, view)) return checking({ ...withoutLast(incident), state: 'Checking' }, view)
   const refused = last?.outcome?.startsWith('refused') ?? false
-  const over = nowMs - sinceMs >= (incident.plan?.restartSeconds ?? 0) * 1000
-  if (refused || (over && server.taskState === null))
-    return checking({ ...answered(incident, { outcome: last?.outcome ?? 'did not run in time' }), state: 'Checking' }, view)
+  const words = novasWords(incident, view)
+  const over = words !== undefined || nowMs - sinceMs >= (incident.plan?.restartSeconds ?? 0) * 1000
+  if (refused || (over && server.taskState === null)) {
+    const outcome = last?.outcome ?? (words === undefined ? 'did not run in time' : failedOf(words))
+    return checking({ ...answered(incident, { outcome }), state: 'Checking' }, view)
+  }
   if (nowMs - sinceMs >= stuckMs) return block(incident, stuck(incident, server.taskState), view)
   return goOn(incident, nowMs)
 }
@@ -180,7 +189,7 @@ const laterEvent = (incident: Incident, { domain, nowMs }: View): number =>
 function moving(given: Incident, view: View): Judged {
   const { nowMs, host, evidence } = view
   const { server } = evidence
-  const request = asked(given, view)
+  const request = lastAsked(given, evidence.actions, view.policy)?.requestId
   const incident = request === undefined ? given : answered(given, { request })
   const last = incident.attempts?.at(-1)
   if (!server) return checking(incident, view)
@@ -193,6 +202,8 @@ function moving(given: Incident, view: View): Judged {
   if (idle && server.host !== host && server.host !== null && server.status === 'ACTIVE') return recovered(incident, view)
   const refused = last?.outcome?.startsWith('refused') ?? false
   if (refused) return block(incident, keep(incident), view)
+  const words = idle ? novasWords(incident, view) : undefined
+  if (words !== undefined) return block(answered(incident, { outcome: failedOf(words) }), keep(incident), view)
   if (nowMs - ms(last?.at) >= stuckMs) return block(incident, stuck(incident, server.taskState), view)
   return goOn(incident, nowMs)
 }

@@ -12,6 +12,7 @@ import type { Listings } from '../../shared/openstack/listings.ts'
 import { Eviction } from '../../shared/schema/eviction.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import { OVSNode } from '../../shared/schema/ovs-node.ts'
+import { lastAsked } from './attempts.ts'
 import { maybeUnfinished } from './requests.ts'
 import { mayCorrelate } from './correlate.ts'
 import { dueServers, incidentsOf, selfOf } from './decide.ts'
@@ -142,9 +143,12 @@ async function evidenceOf(
   const { server: id } = incident
   if (!server) return { server, actions: [], steps: new Map() }
   const actions = await instanceActions.list(id)
-  const old = maybeUnfinished(incident, actions, policy)
+  const last = lastAsked(incident, actions, policy)
+  const failed = last && last.message !== null ? [last] : []
   const steps = await Promise.all(
-    old.map(async ({ requestId }) => [requestId, (await instanceActions.get(id, requestId)).steps] as const)
+    [...maybeUnfinished(incident, actions, policy), ...failed].map(
+      async ({ requestId }) => [requestId, (await instanceActions.get(id, requestId)).steps] as const
+    )
   )
   return { server, actions, steps: new Map(steps) }
 }
