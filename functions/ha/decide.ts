@@ -12,6 +12,7 @@ import type { Mode, Policy } from './policy.ts'
 import { schedule, type Scheduled } from './scheduling.ts'
 import type { Call, Decision, Ha, Incident, Modes, News, Seen, Signal } from './seen.ts'
 import { signalsOf } from './signals.ts'
+import { shutdownsCalledOff } from './signals/told.ts'
 import type { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import type { Hold, Judged, View } from './view.ts'
 
@@ -82,7 +83,8 @@ export function decide(seen: Seen, nowMs: number): Step {
   const signals = signalsOf(seen, correlations, nowMs)
   const judged = incidents.map(incident => one(incident, seen, { signals, modes, nowMs }))
   const scheduled = schedule(seen, signals, modes, nowMs)
-  const decisions = [...judged.flatMap(({ decision }) => decision ?? []), ...scheduled.decisions]
+  const ofServers = judged.flatMap(({ decision }) => decision ?? [])
+  const decisions = [...shutdownsCalledOff(seen, nowMs), ...ofServers, ...scheduled.decisions]
   const calls = [...scheduled.calls, ...judged.flatMap(({ call }) => call ?? [])]
   const news = [...judged.flatMap(({ news }) => news ?? []), ...scheduled.news, ...alerts(seen, signals)]
   const open = judged.flatMap(({ incident: { nextCheckAt } }) => (nextCheckAt === undefined ? [] : [ms(nextCheckAt)]))

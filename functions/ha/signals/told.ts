@@ -1,31 +1,73 @@
 // What only an event can tell of a host: a shutdown, failing memory, a dead kernel. Pure.
-import { iso, ms } from '../incident.ts'
+import { idOf, iso, ms } from '../incident.ts'
 import type { Policy } from '../policy.ts'
 import type { Heard } from '../heard.ts'
-import type { Seen, Signal } from '../seen.ts'
+import type { Decision, Seen, Signal } from '../seen.ts'
 import type { Found } from './found.ts'
 
 /** Only an event tells these: they are kept in the status until they are over. */
 export function ofEvents({ hypervisor, heard, policy }: Seen, nowMs: number): Found[] {
-  const before = hypervisor.status?.ha?.signals ?? []
+  const { ha, agent } = hypervisor.status ?? {}
+  const before = ha?.signals ?? []
   const told = heard.filter(one => one.about === 'host')
+  const bootedMs = ms(agent?.lastHeartbeat) - (agent?.uptimeSeconds ?? Number.NaN) * 1000
+  // a host that booted since its memory failed was looked after, and begins anew: else nobody could ever take it back into service
+  const since = (atMs: number): boolean => !(bootedMs > atMs)
   return [
-    ...shutdown(before, told, hypervisor.status?.agent?.bootId),
-    ...memory(sinceBoot(before, hypervisor.status?.agent), told, policy, nowMs),
+    ...shutdown(before, told, agent?.bootId, calledOffMs(ha?.history)),
+    ...memory(
+      before.filter(({ kind, lastSeen }) => kind !== 'MemoryFailing' || since(ms(lastSeen))),
+      told.filter(({ atMs }) => since(atMs)),
+      policy,
+      nowMs
+    ),
     ...kernel(before, told, nowMs)
   ]
 }
 
-type Agent = NonNullable<Seen['hypervisor']['status']>['agent']
 type ToldOfHost = Extract<Heard, { about: 'host' }>
 
+const calledOff = 'CalledOff'
+
+const calledOffMs = (history: readonly Decision[] = []): number =>
+  Math.max(0, ...history.filter(({ state }) => state === calledOff).map(({ startedAt }) => ms(startedAt)))
+
+/** A shutdown that was called off has its line in the history: a request that is told again after that is old news. */
+export function shutdownsCalledOff({ hypervisor, heard }: Seen, nowMs: number): Decision[] {
+  const { name } = hypervisor.metadata
+  const knownMs = calledOffMs(hypervisor.status?.ha?.history)
+  const times = heard.flatMap(one => (one.about === 'host' && one.kind === 'ShutdownCancelled' ? [one.atMs] : []))
+  const atMs = Math.max(knownMs, ...times)
+  if (atMs === knownMs) return []
+  const decision: Decision = {
+    decisionId: idOf(name, 'shutdown', atMs),
+    kind: 'ShutdownRequested',
+    state: calledOff,
+    action: 'none',
+    rule: 'ShutdownCancelled',
+    reason: 'The shutdown of the host was called off.',
+    startedAt: iso(atMs),
+    finishedAt: iso(nowMs)
+  }
+  return [decision]
+}
+
 /** Ends when it is called off, or when the host has booted anew. */
-function shutdown(before: readonly Signal[], told: readonly ToldOfHost[], bootId: string | undefined): Found[] {
+function shutdown(
+  before: readonly Signal[],
+  told: readonly ToldOfHost[],
+  bootId: string | undefined,
+  calledOffMs: number
+): Found[] {
   const known = before.find(({ kind }) => kind === 'ShutdownRequested')
   let atMs = known && { at: ms(known.since), boot: known.object ?? '' }
+  let offMs = calledOffMs
   for (const one of told) {
-    if (one.kind === 'ShutdownRequested' && one.atMs >= (atMs?.at ?? 0)) atMs = { at: one.atMs, boot: one.bootId }
-    if (one.kind === 'ShutdownCancelled' && one.atMs >= (atMs?.at ?? 0)) atMs = undefined
+    const isNewest = one.atMs >= Math.max(atMs?.at ?? 0, offMs)
+    if (one.kind === 'ShutdownRequested' && isNewest) atMs = { at: one.atMs, boot: one.bootId }
+    if (one.kind !== 'ShutdownCancelled' || !isNewest) continue
+    atMs = undefined
+    offMs = one.atMs
   }
   if (!atMs || (bootId !== undefined && bootId !== atMs.boot)) return []
   return [
@@ -36,12 +78,6 @@ function shutdown(before: readonly Signal[], told: readonly ToldOfHost[], bootId
       message: 'The host was asked to shut down: it is drained within its budget, and stops by the host belong to it.'
     }
   ]
-}
-
-/** A host that booted since its memory last failed was looked after, and begins anew: else nobody could ever take it back into service. */
-function sinceBoot(before: readonly Signal[], agent: Agent): readonly Signal[] {
-  const bootedMs = ms(agent?.lastHeartbeat) - (agent?.uptimeSeconds ?? Number.NaN) * 1000
-  return before.filter(({ kind, lastSeen }) => kind !== 'MemoryFailing' || !(bootedMs > ms(lastSeen)))
 }
 
 function memory(before: readonly Signal[], told: readonly ToldOfHost[], { memory: rules }: Policy, nowMs: number): Found[] {

@@ -9,11 +9,12 @@ import { table, toldOf, type Beside } from './table.ts'
 const { domainControlLost } = libvirt
 
 for (const row of table) {
-  const { name, after, control, waits, ends, calls: expected } = row
+  const { name, after, control, task, waits, ends, calls: expected } = row
   t.test(`ha.md §2: ${name}`, async t => {
     const it = world()
     if (after !== undefined) it.domain(after === 'gone' ? undefined : after)
     if (control !== undefined) it.control(control, control === 'error' ? 'monitor' : 'none')
+    if (task !== undefined) it.nova({ taskState: task })
     for (const [kind, data, afterMs] of toldOf(row)) it.tell(kind, data, startMs + afterMs)
     it.pass(waits)
     t.same(calls(it), expected)
@@ -38,7 +39,7 @@ t.test('every row is reached by some event of the table, or is about the host', 
   const aboutHosts = new Set(
     [libvirt.shutdownRequested, libvirt.shutdownCancelled, libvirt.kernelCrashed].map(({ type }) => type)
   )
-  const told = table.map(toldOf).flat()
+  const told = table.flatMap(toldOf)
   const taker = ([kind, data]: Beside) =>
     rows.find(row => row.kind.type === kind.type && row.hear({ at: iso(startMs), ...data } as never, undefined, drover))
   const reached = new Set(told.map(one => taker(one)))

@@ -14,11 +14,15 @@ export interface Row {
   kind: EventKind
   data: Record<string, unknown>
   and?: readonly Beside[]
+  /** what Nova is at with the server */
+  task?: string
   /** how the domain is after it; undefined: it runs on */
   after?: string
   /** what libvirt says of its way into the domain; undefined: it was not asked */
   control?: string
   waits: number
+  /** it is not over by then */
+  early?: true
   /** what was decided, as the history tells it; undefined: nothing */
   ends?: string
   calls: string[]
@@ -120,6 +124,7 @@ export const table: readonly Row[] = [
     data: life('crashed/crashloaded'),
     after: 'off',
     waits: 599,
+    early: true,
     calls: []
   },
   {
@@ -171,6 +176,7 @@ export const table: readonly Row[] = [
     kind: domainCrashed,
     data: life('suspended/api-error'),
     waits: 60,
+    early: true,
     calls: []
   },
   {
@@ -178,6 +184,7 @@ export const table: readonly Row[] = [
     kind: postcopyFailed,
     data: life('suspended/post-copy-failed'),
     and: [[domainCrashed, life('stopped/failed'), 900]],
+    task: 'migrating',
     after: 'paused',
     waits: 5,
     ends: 'Blocked',
@@ -195,7 +202,7 @@ export const table: readonly Row[] = [
     ends: 'Runs',
     calls: []
   },
-  { name: 'rebooted, 2 minutes are its own', kind: domainRebooted, data: {}, after: 'off', waits: 119, calls: [] },
+  { name: 'rebooted, 2 minutes are its own', kind: domainRebooted, data: {}, after: 'off', waits: 119, early: true, calls: [] },
   { name: 'rebooted and never back', kind: domainRebooted, data: {}, after: 'off', waits: 125, calls: ['restart 01'] },
   { name: 'watchdog, nothing done', kind: watchdogFired, data: { action: 'none' }, waits: 30, calls: [] },
   { name: 'watchdog, debug', kind: watchdogFired, data: { action: 'debug' }, waits: 30, calls: [] },
@@ -223,6 +230,7 @@ export const table: readonly Row[] = [
     data: { action: 'pause' },
     after: 'paused',
     waits: 59,
+    early: true,
     calls: []
   },
   {
@@ -286,7 +294,7 @@ export const table: readonly Row[] = [
   },
   { name: 'control lost', kind: domainControlLost, data: {}, control: 'error', waits: 5, ends: 'Reported', calls: [] },
   { name: 'control lost and back', kind: domainControlLost, data: {}, control: 'ok', waits: 5, ends: 'Managed', calls: [] },
-  { name: 'control lost, busy', kind: domainControlLost, data: {}, control: 'occupied', waits: 60, calls: [] },
+  { name: 'control lost, busy', kind: domainControlLost, data: {}, control: 'occupied', waits: 60, early: true, calls: [] },
   { name: 'control lost, nobody confirms', kind: domainControlLost, data: {}, waits: 130, ends: 'NotConfirmed', calls: [] },
   { name: 'guest agent there', kind: guestAgentConnected, data: { reason: 'channel' }, waits: 60, calls: [] },
   { name: 'guest agent gone', kind: guestAgentDisconnected, data: { reason: 'channel' }, waits: 60, calls: [] },
