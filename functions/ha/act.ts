@@ -51,6 +51,8 @@ async function one(seen: Seen, call: Call, hands: Hands): Promise<Outcome> {
   if ('server' in call && hands.clock().getTime() - call.atMs > sendMs)
     return { call, problem: 'it was too late to send it', refused: false, unsent: true }
   try {
+    const other = 'server' in call ? await askedSince(seen, call.server, hands) : undefined
+    if (other !== undefined) return { call, problem: `somebody asked Nova for ${other} meanwhile`, refused: false, unsent: true }
     const action = await run(seen, call, hands)
     hands.log.info({ host, ...call }, 'asked for')
     return { call, refused: false, ...(action && { action }) }
@@ -61,6 +63,13 @@ async function one(seen: Seen, call: Call, hands: Hands): Promise<Outcome> {
     const unsent = err.retryable && err instanceof OpenStackError && !err.maybeDone
     return { call, problem, refused: !err.retryable, unsent }
   }
+}
+
+/** T-20: between the look and the order lie a write and a queue. What Nova was asked for meanwhile, by a user or by another process, comes first. */
+async function askedSince({ evidence }: Seen, server: string, { cloud }: Hands): Promise<string | undefined> {
+  const known = new Set(evidence.get(server)?.actions.map(({ requestId }) => requestId))
+  const actions = await cloud.instanceActions.list(server)
+  return actions.find(({ requestId, userId }) => userId !== null && !known.has(requestId))?.action
 }
 
 function run(seen: Seen, call: Call, hands: Hands): Promise<Action | undefined> {

@@ -29,47 +29,47 @@ interface Row {
   over?: readonly Told[]
   /** somebody else has disabled it */
   jane?: true
-  then: { signal: string; disabled?: string; drained?: true; kept?: true }
+  comes: { signal: string; disabled?: string; drained?: true; kept?: true }
 }
 
 const memory = (action: string, afterMs: number): Told => [libvirt.memoryFailed, { recipient: 'hypervisor', action }, afterMs]
 const rows: readonly Row[] = [
-  { name: 'bond lost', issue: ['BondDown', 'bond0'], then: { signal: 'BondLost', disabled: 'BondLost bond0', drained: true } },
-  { name: 'bond lost, disabled by jane', issue: ['BondDown', 'bond0'], jane: true, then: { signal: 'BondLost', drained: true } },
-  { name: 'bond of the management network', issue: ['BondDown', 'mgmt'], then: { signal: 'BondLost' } },
-  { name: 'bond member', issue: ['BondMemberDown', 'eth1'], then: { signal: 'NetworkDegraded' } },
-  { name: 'LACP', issue: ['LacpNotCurrent', 'eth1'], then: { signal: 'NetworkDegraded' } },
-  { name: 'bridge', issue: ['BridgeMissing', 'br-int'], then: { signal: 'BridgeLost', disabled: 'BridgeLost br-int' } },
-  { name: 'switch daemon', issue: ['VswitchdLost', 'vs'], then: { signal: 'VswitchdLost', disabled: 'VswitchdLost vs' } },
-  { name: 'switch database', issue: ['OvsdbLost', 'db'], then: { signal: 'OvsdbLost', disabled: 'OvsdbLost db' } },
-  { name: 'OVN', issue: ['OvnControllerDisconnected', 'c'], then: { signal: 'OvnDisconnected', disabled: 'OvnDisconnected c' } },
-  { name: 'flows', issue: ['FlowsWiped', 'br-int'], then: { signal: 'FlowsOutdated' } },
-  { name: 'libvirt lost', libvirt: 'lost', then: { signal: 'LibvirtLost', disabled: 'LibvirtLost' } },
-  { name: 'agent silent', silent: 100, then: { signal: 'AgentSilent' } },
-  { name: 'node not ready', node: { type: 'Ready', status: 'False' }, then: { signal: 'NodeNotReady' } },
+  { name: 'bond lost', issue: ['BondDown', 'bond0'], comes: { signal: 'BondLost', disabled: 'BondLost bond0', drained: true } },
+  { name: 'bond lost, disabled by jane', issue: ['BondDown', 'bond0'], jane: true, comes: { signal: 'BondLost', drained: true } },
+  { name: 'bond of the management network', issue: ['BondDown', 'mgmt'], comes: { signal: 'BondLost' } },
+  { name: 'bond member', issue: ['BondMemberDown', 'eth1'], comes: { signal: 'NetworkDegraded' } },
+  { name: 'LACP', issue: ['LacpNotCurrent', 'eth1'], comes: { signal: 'NetworkDegraded' } },
+  { name: 'bridge', issue: ['BridgeMissing', 'br-int'], comes: { signal: 'BridgeLost', disabled: 'BridgeLost br-int' } },
+  { name: 'switch daemon', issue: ['VswitchdLost', 'vs'], comes: { signal: 'VswitchdLost', disabled: 'VswitchdLost vs' } },
+  { name: 'switch database', issue: ['OvsdbLost', 'db'], comes: { signal: 'OvsdbLost', disabled: 'OvsdbLost db' } },
+  { name: 'OVN', issue: ['OvnControllerDisconnected', 'c'], comes: { signal: 'OvnDisconnected', disabled: 'OvnDisconnected c' } },
+  { name: 'flows', issue: ['FlowsWiped', 'br-int'], comes: { signal: 'FlowsOutdated' } },
+  { name: 'libvirt lost', libvirt: 'lost', comes: { signal: 'LibvirtLost', disabled: 'LibvirtLost' } },
+  { name: 'agent silent', silent: 100, comes: { signal: 'AgentSilent' } },
+  { name: 'node not ready', node: { type: 'Ready', status: 'False' }, comes: { signal: 'NodeNotReady' } },
   {
     name: 'node pressure',
     node: { type: 'DiskPressure', status: 'True' },
-    then: { signal: 'NodePressure', disabled: 'NodePressure DiskPressure' }
+    comes: { signal: 'NodePressure', disabled: 'NodePressure DiskPressure' }
   },
   {
     name: 'memory, fatal',
     told: [memory('fatal', 0)],
-    then: { signal: 'MemoryFailing', disabled: 'MemoryFailing', drained: true }
+    comes: { signal: 'MemoryFailing', disabled: 'MemoryFailing', drained: true }
   },
   {
     name: 'memory, three times',
     told: [memory('ignore', 0), memory('ignore', 1000), memory('ignore', 2000)],
-    then: { signal: 'MemoryFailing', disabled: 'MemoryFailing', drained: true }
+    comes: { signal: 'MemoryFailing', disabled: 'MemoryFailing', drained: true }
   },
-  { name: 'memory, twice', told: [memory('ignore', 0), memory('ignore', 1000)], then: { signal: 'MemoryFailing' } },
+  { name: 'memory, twice', told: [memory('ignore', 0), memory('ignore', 1000)], comes: { signal: 'MemoryFailing' } },
   {
     name: 'shutdown wanted, and called off',
     told: [[libvirt.shutdownRequested, { budgetSeconds: 60 }, 0]],
     over: [[libvirt.shutdownCancelled, {}, 30_000]],
-    then: { signal: 'ShutdownRequested' }
+    comes: { signal: 'ShutdownRequested' }
   },
-  { name: 'kernel dump', told: [[libvirt.kernelCrashed, {}, 0]], then: { signal: 'KernelCrashed', kept: true } }
+  { name: 'kernel dump', told: [[libvirt.kernelCrashed, {}, 0]], comes: { signal: 'KernelCrashed', kept: true } }
 ]
 const hosts = rows.map((_, n) => `hv${n}`)
 
@@ -99,10 +99,10 @@ async function write(it: Lab, host: string, row: Partial<Row>): Promise<void> {
   const lastHeartbeat = row.silent === undefined ? null : new Date(nowMs - row.silent * 1000).toISOString()
   const agent = { bootId: 'boot-1', lastHeartbeat, uptimeSeconds: null }
   const status = { conditions: [settled, link], agent }
-  await it.admin.patch(Hypervisor, { name: host }, { status } as never, { subresource: 'status' })
+  await it.admin.patch(Hypervisor, { name: host }, { status }, { subresource: 'status' })
   const { type = 'Ready', status: is = 'True' } = row.node ?? {}
   const conditions = [...(type === 'Ready' ? [] : [{ type: 'Ready', status: 'True' }]), { type, status: is }]
-  await it.admin.patch(Node, { name: host }, { status: { conditions } } as never, { subresource: 'status' })
+  await it.admin.patch(Node, { name: host }, { status: { conditions } }, { subresource: 'status' })
 }
 
 /** The host was looked after and booted: its memory is another one. */
@@ -110,9 +110,7 @@ const booted = (it: Lab, host: string): Promise<unknown> =>
   it.admin.patch(
     Hypervisor,
     { name: host },
-    {
-      status: { agent: { bootId: 'boot-1', lastHeartbeat: new Date(it.clock.now()).toISOString(), uptimeSeconds: 1 } }
-    } as never,
+    { status: { agent: { bootId: 'boot-1', lastHeartbeat: new Date(it.clock.now()).toISOString(), uptimeSeconds: 1 } } },
     { subresource: 'status' }
   )
 
@@ -159,14 +157,14 @@ t.test('disabled, drained, called off and enabled, each once; nobody else’s di
     await hints()
     mayDie = false
     await pass(it, engines, 24, 4)
-    for (const [n, { name, then, jane }] of rows.entries()) {
+    for (const [n, { name, comes, jane }] of rows.entries()) {
       const host = hosts[n] ?? ''
-      const because = jane ? 'new disks, jane' : then.disabled && `drover: ha: ${then.disabled} (drover-ha)`
+      const because = jane ? 'new disks, jane' : comes.disabled && `drover: ha: ${comes.disabled} (drover-ha)`
       const expected = because ? { status: 'disabled', disabledReason: because } : { status: 'enabled' }
       t.match(it.fake.host(host), expected, `seed ${seed}: ${name}`)
-      t.match((await it.ha(host)).signals, [{ kind: then.signal }], name)
+      t.match((await it.ha(host)).signals, [{ kind: comes.signal }], name)
     }
-    const drained = rows.flatMap(({ then }, n) => (then.drained ? [hosts[n] ?? ''] : []))
+    const drained = rows.flatMap(({ comes }, n) => (comes.drained ? [hosts[n] ?? ''] : []))
     t.same(await evictions(), drained.toSorted(), 'one drain each')
 
     mayDie = true
@@ -179,11 +177,11 @@ t.test('disabled, drained, called off and enabled, each once; nobody else’s di
     await pass(it, engines, 20, 4)
     mayDie = false
     await pass(it, engines, 40, 4)
-    for (const [n, { name, then, jane }] of rows.entries()) {
+    for (const [n, { name, comes, jane }] of rows.entries()) {
       const host = hosts[n] ?? ''
       const expected = jane ? { status: 'disabled', disabledReason: 'new disks, jane' } : { status: 'enabled' }
       t.match(it.fake.host(host), expected, `seed ${seed}: ${name}, and well again`)
-      t.same((await it.ha(host)).signals?.map(({ kind }) => kind) ?? [], then.kept ? [then.signal] : [], name)
+      t.same((await it.ha(host)).signals?.map(({ kind }) => kind) ?? [], comes.kept ? [comes.signal] : [], name)
     }
     t.same(await evictions(), [], 'the drains are called off')
     await Promise.all(engines.map(engine => engine.close()))
