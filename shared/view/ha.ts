@@ -39,17 +39,16 @@ function linesOf({ state, since: began, waitingFor, channels = [], observers, fe
 const ended = new Set(['Recovered', 'Closed'])
 const nameOf = ({ server, name = server }: Incident): string => name
 
-/** Somebody else has helped, or it is no longer here: what is kept of it is history. */
-function isPast({ server, state, since: noticed = '', eventAt = noticed }: Incident, { status }: Hypervisor): boolean {
-  if (state !== 'Reported' || !status?.instances) return false
-  const vm = status.instances.find(({ id }) => id === server)
-  return !vm || (vm.state === 'running' && Date.parse(vm.since ?? '') > Date.parse(eventAt))
+/** Somebody else has helped: what is kept of it is history. */
+function runsAgain({ server, state, since: noticed = '', eventAt = noticed }: Incident, { status }: Hypervisor): boolean {
+  const vm = status?.instances?.find(({ id }) => id === server)
+  return state === 'Reported' && vm?.state === 'running' && Date.parse(vm.since ?? '') > Date.parse(eventAt)
 }
 
 /** VMs with which something is wrong, in few words: `web-1 crashed and 2 more`. */
 export function troubleOf(hypervisor: Hypervisor): string {
   const incidents = hypervisor.status?.ha?.incidents ?? []
-  const [first, ...more] = incidents.filter(one => !ended.has(one.state) && !isPast(one, hypervisor))
+  const [first, ...more] = incidents.filter(one => !ended.has(one.state) && !runsAgain(one, hypervisor))
   if (!first) return ''
   return `${nameOf(first)} ${spoken(first.kind)}${more.length > 0 ? ` and ${more.length} more` : ''}`
 }

@@ -63,6 +63,7 @@ export async function run(report: Report): Promise<void> {
     const starts = await coldStarts(world, colds)
     report({ name: 'knative.cold-start.total', ours: median(starts.map(({ total }) => total)), unit: 'ms' })
     report({ name: 'knative.cold-start.ours', ours: median(starts.map(({ ours }) => ours)), goal: { atMost: 300 }, unit: 'ms' })
+    report({ name: 'knative.cold-start.probed', ours: median(starts.map(({ probed }) => probed)), unit: 'ms' })
 
     const carry = await loaded(t, world)
     const full = await carry({ rate, seconds })
