@@ -1,5 +1,6 @@
 // Hosts as Kubernetes has them: what is heard waits for the next look at its host, one look at a time, and what was decided is written before it is done.
 import type { Kube } from '../../shared/kube/connect.ts'
+import type { KeptList } from '../../shared/kube/kept-list.ts'
 import { KubeError } from '../../shared/kube/errors.ts'
 import { historyAfter, tellActions } from '../../shared/openstack/audit.ts'
 import { Crowded, keyLock } from '../../shared/runtime/key-lock.ts'
@@ -8,7 +9,7 @@ import type { Platform } from '../../shared/runtime/function.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import { act, type Hands, type Outcome } from './act.ts'
 import { decide, incidentsOf, saysMore, type Step } from './decide.ts'
-import { fleetReader, pageSize } from './fleet-reader.ts'
+import { fleetReader } from './fleet-reader.ts'
 import { ms } from './incident.ts'
 import { look, lookAgainAt, type Eyes } from './look.ts'
 import { gather } from './gather.ts'
@@ -23,6 +24,8 @@ import { turns } from './turns.ts'
 
 export interface EngineDeps extends Omit<Eyes, 'fleet'>, Omit<Hands, 'kube' | 'cloud' | 'listings'>, Pick<Platform, 'emit'> {
   kube: Kube
+  /** all of them, each in outline */
+  hosts: KeptList<Hypervisor>
   measure: Measure
   /** HV-4 */
   extended: boolean
@@ -48,14 +51,14 @@ const gapMs = 300
 const longestMs = 330_000
 
 export function createEngine(deps: EngineDeps): Engine {
-  const { kube, clock, log, measure } = deps
+  const { kube, hosts, clock, log, measure } = deps
   const inbox = new Map<string, Heard[]>()
   /** of these something changed that no event tells whole */
   const hinted = new Set<string>()
   let waiting = 0
   const teller = newsTeller(deps)
   const [toRecord, toAct] = [turns(recordedAtOnce), turns(lookedAtAtOnce)]
-  const eyes: Eyes = { ...deps, fleet: fleetReader(kube, () => clock().getTime()) }
+  const eyes: Eyes = { ...deps, fleet: fleetReader(hosts, () => clock().getTime()) }
   const nowMs = (): number => clock().getTime()
   const known = newest(nowMs)
   /** when a host was last looked at to act, by this process's own clock */
@@ -200,11 +203,10 @@ export function createEngine(deps: EngineDeps): Engine {
     },
     async sweep(all) {
       if (!deps.extended) return
-      const due: string[] = []
       const now = nowMs()
       const policy = await deps.policy()
-      for await (const page of kube.pages(Hypervisor, { pageSize }))
-        for (const hypervisor of page) if (all || isOpen(hypervisor, policy, now)) due.push(hypervisor.metadata.name)
+      const found = (await hosts.all()).filter(hypervisor => all || isOpen(hypervisor, policy, now))
+      const due = found.map(({ metadata }) => metadata.name)
       const results = await Promise.allSettled(due.map(host => acting.now(host)))
       const failures = results.flatMap(result => (result.status === 'rejected' ? [result.reason as unknown] : []))
       if (failures.length > 0)

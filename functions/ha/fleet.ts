@@ -26,12 +26,12 @@ export const faultsOf = (incidents: readonly Incident[] | undefined): Fault[] =>
     .filter(({ rule = '' }) => !disproving.has(rule))
     .map(({ server, kind, eventAt = '', storage }) => ({ server, kind, atMs: Date.parse(eventAt), storage }))
 
-/** Of so many hosts only this is kept: a storm must not need the memory of all objects at once (HA-17). */
+/** From its outline. */
 export function fleetHost({ metadata, status }: Hypervisor): FleetHost {
-  const { ha, instances, numInstances } = status ?? {}
+  const { ha, numInstances = 0 } = status ?? {}
   return {
     name: metadata.name,
-    domains: instances?.length ?? numInstances ?? 0,
+    domains: numInstances,
     faults: faultsOf(ha?.incidents),
     signals: (ha?.signals ?? []).map(({ kind }) => kind)
   }

@@ -4,11 +4,14 @@ import type { EventKind, ObjectRef } from '../../shared/events/kind.ts'
 import * as libvirt from '../../shared/events/libvirt.ts'
 import { hypervisorChanged, nodeChanged, ovsNodeChanged } from '../../shared/events/objects.ts'
 import * as ovs from '../../shared/events/ovs.ts'
+import { keepList } from '../../shared/kube/kept-list.ts'
 import { hostFields, hostOf, openHostDeps } from '../../shared/openstack/host-function.ts'
 import { defineFunction, on, type Reaction, type Received } from '../../shared/runtime/function.ts'
+import { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import { createEngine, type Engine } from './engine.ts'
 import { explain, type ExplainDeps } from './explain.ts'
 import { haMetrics, type Measure } from './metrics.ts'
+import { outline } from './outline.ts'
 import { policyFile } from './policy-file.ts'
 import type { Policy } from './policy.ts'
 import { hear, rows } from './reactions.ts'
@@ -67,11 +70,12 @@ export default defineFunction({
   config,
 
   async open({ policyFile: path, ovsNamespace, explainTo, ...host }, platform): Promise<Deps> {
-    const { clock, log, emit, metrics, onClose } = platform
+    const { clock, log, emit, metrics, onClose, signal } = platform
     const policy = await policyFile(path, log, () => clock().getTime())
     const deps = await openHostDeps(manager, host, platform)
+    const hosts = keepList(deps.kube, Hypervisor, { signal, log, trim: outline })
     const measure = haMetrics(metrics, clock)
-    const engine = createEngine({ ...deps, ovsNamespace, policy, measure, emit })
+    const engine = createEngine({ ...deps, hosts, ovsNamespace, policy, measure, emit })
     onClose(() => engine.close())
     return { engine, measure, policy, kube: deps.kube, clock, explainTo }
   },

@@ -19,6 +19,9 @@ export interface KeepOptions<T> extends Pick<ListOptions, 'namespace' | 'labelSe
   patienceMs?: number
 }
 
+/** Objects are held whole only until their page is read. */
+const pageSize = 50
+
 /** No object has this name: a list of it is empty, and tells which version the server is at. */
 const nobody = 'metadata.name=-'
 const newest = (a: number, { metadata }: KubeObject): number => Math.max(a, Number(metadata?.resourceVersion ?? 0))
@@ -37,11 +40,17 @@ export function keepList<T extends KubeObject>(
 
   async function follow(): Promise<void> {
     const onFollowing = (is: boolean): void => void (following = is)
-    for await (const seen of kube.watch(kind, { ...scope, signal, onFollowing })) {
+    const keys = new WeakMap<T, string>() // what is left of an object need not bear its name
+    const noted = (object: T): T => {
+      version = newest(version, object)
+      const left = trim(object)
+      keys.set(left, keyOf(object))
+      return left
+    }
+    for await (const seen of kube.watch(kind, { ...scope, trim: noted, pageSize, signal, onFollowing })) {
       if (seen.type === 'snapshot') {
         kept.clear()
-        for (const object of seen.items) kept.set(keyOf(object), trim(object))
-        version = seen.items.reduce(newest, version)
+        for (const object of seen.items) kept.set(keys.get(object) ?? keyOf(object), object)
       } else {
         if (seen.type === 'changed') kept.set(keyOf(seen.object), trim(seen.object))
         else kept.delete(keyOf(seen.object))
@@ -59,7 +68,7 @@ export function keepList<T extends KubeObject>(
       .finally(() => (watching = following = false)) // the next look tries again
   }
 
-  const listed = async (): Promise<T[]> => (await kube.list(kind, scope)).items
+  const listed = async (): Promise<T[]> => (await kube.list(kind, { ...scope, trim, pageSize })).items
 
   /** Whoever wrote something and then asks is told of it: a watch is a few milliseconds behind. */
   async function reached(wanted: number): Promise<void> {

@@ -10,6 +10,8 @@ export interface ListOptions {
   labelSelector?: string | undefined
   fieldSelector?: string | undefined
   pageSize?: number | undefined
+  /** Of each object as soon as its page is there: who lists many large ones need not hold them whole at once. */
+  trim?(object: KubeObject): KubeObject
   signal?: AbortSignal | undefined
 }
 
@@ -53,7 +55,7 @@ export async function list<T extends KubeObject>(transport: Transport, kind: Kin
     let resourceVersion = ''
     try {
       for await (const page of pagesOf(transport, kind, options)) {
-        for (const item of page.items) items.push(item)
+        for (const item of page.items) items.push(options.trim ? (options.trim(item) as T) : item)
         resourceVersion = page.resourceVersion
       }
       return { items, resourceVersion }

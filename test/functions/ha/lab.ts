@@ -7,12 +7,14 @@ import type { Test } from 'tap'
 import { parse } from 'yaml'
 import { createEngine, type Engine } from '../../../functions/ha/engine.ts'
 import { haMetrics } from '../../../functions/ha/metrics.ts'
+import { outline } from '../../../functions/ha/outline.ts'
 import { parsePolicy } from '../../../functions/ha/policy-file.ts'
 import { hear } from '../../../functions/ha/reactions.ts'
 import { manager } from '../../../functions/ha/scheduling.ts'
 import type { Ha } from '../../../functions/ha/seen.ts'
 import type { EventKind } from '../../../shared/events/kind.ts'
 import { connect, type Kube } from '../../../shared/kube/index.ts'
+import { keepList } from '../../../shared/kube/kept-list.ts'
 import { manualClock, startOpenStack, type FakeOpenStack, type ManualClock } from '../../../shared/local/openstack/index.ts'
 import { createListings } from '../../../shared/openstack/listings.ts'
 import { createLog } from '../../../shared/runtime/log.ts'
@@ -70,8 +72,10 @@ export async function lab(t: Test, hosts: readonly string[], each: number): Prom
       const parsed = parsePolicy(policy)
       const kube = wrap(await connect({ manager, kubeconfig, timeoutMs }))
       const cloud = await connectCloud({ ...passwordOf(fake), rate: { perSecond: 1e6, burst: 1e6 } })
+      const stop = new AbortController()
       const engine = createEngine({
         kube,
+        hosts: keepList(kube, Hypervisor, { signal: stop.signal, trim: outline }),
         cloud,
         listings: createListings(cloud, { now: () => clock.now(), maxAgeMs: 0 }),
         ovsNamespace: 'ovn-system',
@@ -84,6 +88,7 @@ export async function lab(t: Test, hosts: readonly string[], each: number): Prom
         measure: haMetrics(new Registry(), now)
       })
       t.teardown(async () => {
+        stop.abort()
         await engine.close()
         kube.close()
         cloud.close()
