@@ -49,7 +49,9 @@ function runs({ domain, incident }: Facts): boolean {
   return Date.parse(domain.since ?? '') >= Math.floor(Date.parse(incident.eventAt ?? '') / 1000) * 1000
 }
 
-const isUncontrolled = ({ incident }: Facts): boolean => incident.kind === 'controlLost'
+/** Whose domain is down was not lost to libvirt alone: its end may be told later, or never. */
+const isUncontrolled = ({ incident, domain }: Facts): boolean =>
+  incident.kind === 'controlLost' && domain !== undefined && !['off', 'crashed'].includes(domain.state ?? '')
 
 /** As libvirt says since the event: it may have been asked before for another reason. */
 function control({ domain, incident }: Facts): NonNullable<Domain['control']> | undefined {

@@ -10,9 +10,9 @@ export const ms = (text: string | undefined): number => Date.parse(text ?? '')
 const mostIncidents = 500
 const longestText = 256
 
-/** The later in this list says more about the same fault. */
+/** The later in this list says more about the same fault. libvirt may lose its way into a domain only because that ends. */
 const ranks: readonly FaultKind[] = [
-  ...(['stoppedUnknown', 'stoppedByGuest', 'stoppedByHost', 'destroyed', 'disk', 'controlLost', 'apiError'] as const),
+  ...(['controlLost', 'stoppedUnknown', 'stoppedByGuest', 'stoppedByHost', 'destroyed', 'disk', 'apiError'] as const),
   ...(['rebooted', 'watchdog', 'memory', 'crashloaded', 'crashed', 'postcopy'] as const)
 ]
 const rank = (kind: string): number => ranks.indexOf(kind as FaultKind)

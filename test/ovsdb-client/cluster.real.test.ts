@@ -41,7 +41,7 @@ const leaderOf = async (servers: readonly OvsdbServer[], db: Client) => {
 }
 
 t.test(
-  'OV-14 a change of leader: two monitors of one connection, each resumed for itself, nothing lost, nothing twice',
+  'OV-14, T-6 a change of leader: two monitors of one connection, each resumed for itself, nothing lost, nothing twice',
   async t => {
     const servers = await startCluster(t, 3)
     const remotes = servers.map(({ unix }) => unix)

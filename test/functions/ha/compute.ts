@@ -76,6 +76,8 @@ function ifAway(err: unknown): undefined {
 }
 
 export interface AgentProcess {
+  /** It has not ended by itself. */
+  runs(): boolean
   /** It ends in the middle of whatever it does. */
   kill(): Promise<void>
 }
@@ -94,7 +96,7 @@ export async function agentProcess(t: Test, env: Record<string, string>): Promis
     await exited
   }
   t.teardown(kill)
-  return { kill }
+  return { kill, runs: () => child.exitCode === null && child.signalCode === null }
 }
 
 /** For one agent; the files of its host are made up. */

@@ -1,120 +1,27 @@
 // functions/ha under its own role on the real API server and the real Nova: what Nova's own record says of users decides (T-20), a server that
 // died is restarted by Nova, a host without its bond takes no more servers until it is well.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { connect as connectCloud } from 'openstack-sdk-lite'
 import t, { type Test } from 'tap'
-import handler from '../../../functions/ha/handler.ts'
-import maintenance from '../../../functions/maintenance/handler.ts'
-import type { Incident } from '../../../functions/ha/seen.ts'
 import { domainCrashed, domainStopped } from '../../../shared/events/libvirt.ts'
 import { bondLost, bondRestored } from '../../../shared/events/ovs.ts'
-import { connect, Event } from '../../../shared/kube/index.ts'
+import { Event } from '../../../shared/kube/index.ts'
 import { Eviction } from '../../../shared/schema/eviction.ts'
 import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import { OVSNode } from '../../../shared/schema/ovs-node.ts'
-import { makeServers } from '../evict/nova.ts'
 import { condition } from '../host-life/fixtures.ts'
-import { environmentOf } from '../host-life/life.ts'
-import { run } from '../host-life/platform.ts'
 import { eventually } from '../../servers/eventually.ts'
 import { ownKubernetes } from '../../servers/kubernetes.ts'
 import { rightsOf } from '../../servers/rights.ts'
-import { openRaw } from '../../servers/openstack/raw.ts'
-import { openstack } from '../../servers/openstack.ts'
+import { novaStage, patienceMs } from './nova-stage.ts'
 
 t.setTimeout(1_800_000)
-const patienceMs = 300_000
 const api = await ownKubernetes(t)
-const target = await openstack(t)
-const [host] = target.hosts
-const admin = await connect({ manager: 'hypervisor-agent', kubeconfig: api.kubeconfig })
-t.teardown(() => admin.close())
-const cloud = await connectCloud(target.options)
-t.teardown(() => cloud.close())
-const raw = await openRaw(target)
-const act = async (id: string, action: string, body: unknown = null): Promise<void> => {
-  const { status, body: answer } = await raw('compute', 'POST', `/servers/${id}/action`, { [action]: body })
-  if (status >= 300) throw new Error(`${action}: ${status} ${JSON.stringify(answer)}`)
-}
-
-const folder = await mkdtemp(join(tmpdir(), 'drover-ha-'))
-t.teardown(() => rm(folder, { recursive: true }))
-const policy = join(folder, 'policy.yaml')
-await writeFile(
-  policy,
-  'mode: drover\nvm: { provenSeconds: 2 }\nhost: { enableSeconds: 1 }\nnetwork: { migrationBonds: [bond1] }\ncorrelation: { vms: 1000 }\n'
-)
-const env = { ...environmentOf(target), LISTING_AGE: '0s' }
-const running = await run(t, api, [handler, maintenance], env, { ha: { POLICY_FILE: policy } })
-await running.watch()
-
 const asked = ['stopped', 'rebooted', 'suspended', 'paused', 'deleted', 'shelved', 'resized', 'migrated', 'live-migrated']
-const names = ['killed', 'guest', ...asked]
-const ids = await makeServers(
-  cloud,
-  target,
-  names.map(name => ({ name, host }))
-)
-const id = (name: string): string => ids.get(name) ?? ''
-
-await admin.create(Hypervisor, { metadata: { name: host } })
-const services = await cloud.services.list({ host, binary: 'nova-compute' })
-const settled = await connect({ manager: 'drover-onboarding', kubeconfig: api.kubeconfig })
-await settled.applyStatus(Hypervisor, {
-  metadata: { name: host },
-  status: { serviceId: services[0]?.id ?? '', nova: { host }, conditions: [condition('Onboarding', 'False')] as never }
-})
-settled.close()
-
-/** What the agent would write: Nova's driver here has no domains of its own. */
-const states = new Map(names.map(name => [name, { state: 'running', since: new Date(Date.now() - 3_600_000).toISOString() }]))
-async function domains(changed: Record<string, string>): Promise<void> {
-  for (const [name, state] of Object.entries(changed)) states.set(name, { state, since: new Date().toISOString() })
-  const instances = [...states].map(([name, { state, since }]) => ({
-    id: id(name),
-    name,
-    active: state === 'running',
-    state,
-    since
-  }))
-  instances.sort((a, b) => a.id.localeCompare(b.id))
-  await admin.applyStatus(Hypervisor, {
-    metadata: { name: host },
-    status: {
-      instances,
-      numInstances: instances.length,
-      conditions: [{ ...condition('LibVirtConnection', 'True', 'Connected') }] as never
-    }
-  })
-}
-await domains({})
-
-const incident = async (name: string): Promise<Incident | undefined> =>
-  (await admin.find(Hypervisor, host))?.status?.ha?.incidents?.find(({ server }) => server === id(name))
-const ends = (name: string): Promise<Incident> =>
-  eventually(
-    `the end of ${name}`,
-    async () => {
-      await running.tick('fast', 'ha')
-      const found = await incident(name)
-      return found && !['Checking', 'Restarting', 'Proving'].includes(found.state) ? found : undefined
-    },
-    patienceMs
-  )
-const fact = (name: string, event: string, detail: string) => ({
-  host,
-  at: new Date().toISOString(),
-  bootId: 'boot-1',
-  epoch: 1,
-  server: id(name),
-  name,
-  event,
-  detail
-})
+const rules =
+  'mode: drover\nhost: { enableSeconds: 1 }\nnetwork: { migrationBonds: [bond1] }\ncorrelation: { vms: 1000 }\nvm: { provenSeconds: 2 }\n'
+const stage = await novaStage(t, api, ['killed', 'guest', 'stuck', ...asked], rules)
+const { target, host, admin, cloud, raw, running, serviceId, id, act, domains, ends, fact, actions } = stage
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
-const reboots = async (name: string) => (await cloud.instanceActions.list(id(name))).filter(({ action }) => action === 'reboot')
+const reboots = (name: string) => actions(name, 'reboot')
 
 interface Flavor {
   id: string
@@ -135,15 +42,15 @@ async function biggerFlavor(t: Test): Promise<string> {
 t.test('T-20: what a user asked Nova for is never repaired', async t => {
   const bigger = await biggerFlavor(t)
   const wishes: Array<[name: string, ask: () => Promise<unknown>]> = [
-    ['stopped', () => act(id('stopped'), 'os-stop')],
-    ['rebooted', () => act(id('rebooted'), 'reboot', { type: 'HARD' })],
-    ['suspended', () => act(id('suspended'), 'suspend')],
-    ['paused', () => act(id('paused'), 'pause')],
-    ['resized', () => act(id('resized'), 'resize', { flavorRef: bigger })],
-    ['migrated', () => act(id('migrated'), 'migrate')],
+    ['stopped', () => act('stopped', 'os-stop')],
+    ['rebooted', () => act('rebooted', 'reboot', { type: 'HARD' })],
+    ['suspended', () => act('suspended', 'suspend')],
+    ['paused', () => act('paused', 'pause')],
+    ['resized', () => act('resized', 'resize', { flavorRef: bigger })],
+    ['migrated', () => act('migrated', 'migrate')],
     ['live-migrated', () => cloud.servers.liveMigrate(id('live-migrated'))],
     ['deleted', () => cloud.servers.delete(id('deleted'))],
-    ['shelved', () => act(id('shelved'), 'shelve')]
+    ['shelved', () => act('shelved', 'shelve')]
   ]
   await Promise.all(wishes.map(([, ask]) => ask()))
   await domains(Object.fromEntries(wishes.map(([name]) => [name, 'off'])))
@@ -184,6 +91,32 @@ t.test('a server whose domain died is restarted by Nova, under the trace of the 
   t.same(await reboots('guest'), [])
   const events = (await admin.list(Event, { namespace: 'default' })).items as Array<{ reason?: string; note?: string }>
   t.ok(events.some(({ reason }) => reason === 'ServerRecovered'))
+})
+
+t.test('T-14: Nova takes a move (202) for which there is no host: it is given up at once, in the words of Nova', async t => {
+  const moved = 'provenSeconds: 2, restarts: 1, restartSeconds: 1, moveOnRepeat: true'
+  await stage.rules(rules.replace('provenSeconds: 2', moved)) // read again within a second, and so before the fault check
+  const others = (await cloud.services.list({ binary: 'nova-compute' })).filter(
+    one => one.host !== host && one.status === 'enabled'
+  )
+  const set = (status: 'enabled' | 'disabled') =>
+    Promise.all(
+      others.map(({ id }) =>
+        cloud.services.update(id, status === 'disabled' ? { status, disabledReason: 'nobody may go there' } : { status })
+      )
+    )
+  t.teardown(() => set('enabled'))
+  await set('disabled')
+  await domains({ stuck: 'off' })
+  await running.post('ha', domainCrashed.type, fact('stuck', 'stopped', 'failed'), { traceparent })
+  const { state, reason, attempts = [] } = await ends('stuck')
+  t.equal(state, 'Blocked')
+  const move = attempts.find(({ action }) => action === 'move')
+  const [asked] = await actions('stuck', 'migrate')
+  t.equal(move?.request, asked?.requestId, "Nova's own request id is in the record")
+  t.match(move?.outcome, /^failed: No valid host was found/)
+  t.match(reason, /The last move: failed: No valid host was found/)
+  await stage.rules(rules)
 })
 
 const network = async (...issues: string[]): Promise<void> => {
@@ -261,14 +194,14 @@ t.test('a lost bond keeps new servers away until it is back; what somebody else 
   t.same((await admin.list(Eviction)).items, [], 'the drain is called off')
 
   const foreign = { status: 'disabled' as const, disabledReason: 'new disks, jane' }
-  await cloud.services.update(services[0]?.id ?? '', foreign)
+  await cloud.services.update(serviceId, foreign)
   await network('BondDown')
   await running.post('ha', bondLost.type, link('down'))
   await network()
   await running.post('ha', bondRestored.type, link('up'))
   await running.tick('slow', 'ha')
   t.match(await service(), foreign)
-  await cloud.services.update(services[0]?.id ?? '', { status: 'enabled' })
+  await cloud.services.update(serviceId, { status: 'enabled' })
 })
 
 t.test('explain asks the API server who may ask', async t => {

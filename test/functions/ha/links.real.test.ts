@@ -129,3 +129,26 @@ t.test('HA §2: ovn-controller is cut off: no new servers after the time of the 
   await service('enabled')
   await signals()
 })
+
+t.test(
+  'T-6, HA §2: the switch database is lost while the bond is: what nobody can see heals nothing; back, all is followed again',
+  async t => {
+    const has = async (kind: string): Promise<boolean> => (await ha()).signals?.some(signal => signal.kind === kind) ?? false
+    set('down', 't10', 't11')
+    await service('disabled')
+    lab.run('kill -KILL $(cat $DIR/n1/ovsdb-server.pid)')
+    await eventually('its loss', () => has('OvsdbLost'), patienceMs)
+    t.ok(await has('BondLost'), 'what was lost is not taken for healed')
+    set('up', 't10', 't11')
+    t.equal(await look(), 204)
+    t.ok(await has('BondLost'), 'nor what healed since: nobody can know')
+    t.match(fake.host(host), { status: 'disabled', disabledReason: /\(drover-ha\)$/ })
+    lab.run('node.sh n1 n1')
+    await service('enabled')
+    await signals()
+    set('down', 't10')
+    await signals('NetworkDegraded')
+    set('up', 't10')
+    await signals()
+  }
+)

@@ -86,7 +86,7 @@ const begun = seenAnew()
 const first = await agentProcess(t, env)
 await begun
 
-t.test('T-26, T-1: libvirtd is killed and comes back, then the agent: its guests run on, and nothing happens', async t => {
+t.test('T-26, T-1, T-4: libvirtd is killed and comes back, then the agent: its guests run on, and nothing happens', async t => {
   const back = seenAnew()
   node.kill('KILL')
   await back
@@ -95,6 +95,7 @@ t.test('T-26, T-1: libvirtd is killed and comes back, then the agent: its guests
     heard.some(({ type }) => type.endsWith('.libvirt.lost.v1')),
     'the loss was told'
   )
+  t.ok(first.runs(), 'T-4: by the same process, which did not end with its connection')
   await first.kill()
   const again = seenAnew()
   await agentProcess(whole, env)

@@ -296,6 +296,28 @@ export const table: readonly Row[] = [
   { name: 'control lost and back', kind: domainControlLost, data: {}, control: 'ok', waits: 5, ends: 'Managed', calls: [] },
   { name: 'control lost, busy', kind: domainControlLost, data: {}, control: 'occupied', waits: 60, early: true, calls: [] },
   { name: 'control lost, nobody confirms', kind: domainControlLost, data: {}, waits: 130, ends: 'NotConfirmed', calls: [] },
+  {
+    name: 'guest shutdown, in which libvirt first loses its way into the domain',
+    kind: domainControlLost,
+    data: {},
+    and: [
+      [domainStopped, life('shutdown/by-guest'), 20],
+      [domainStopped, life('stopped/shutdown', 'by-guest'), 40]
+    ],
+    after: 'off',
+    waits: 5,
+    ends: 'Recorded',
+    calls: []
+  },
+  {
+    name: 'control lost, and the domain is down',
+    kind: domainControlLost,
+    data: {},
+    after: 'off',
+    waits: 5,
+    ends: 'Reported',
+    calls: []
+  },
   { name: 'guest agent there', kind: guestAgentConnected, data: { reason: 'channel' }, waits: 60, calls: [] },
   { name: 'guest agent gone', kind: guestAgentDisconnected, data: { reason: 'channel' }, waits: 60, calls: [] },
   {
