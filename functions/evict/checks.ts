@@ -63,7 +63,9 @@ function turn(seen: Seen): Check {
 
 function disabled({ service }: Seen): Check {
   if (service?.status === 'disabled') return pass('disabled', `Disabled: ${service.disabledReason ?? 'no reason given'}.`)
-  return fail('disabled', 'The compute service takes new servers.')
+  return service?.status === 'unknown'
+    ? fail('disabled', 'Nova cannot say whether the compute service takes new servers: its cell does not answer.')
+    : fail('disabled', 'The compute service takes new servers.')
 }
 
 /** EV-20: a dead host cannot be drained; whether its servers are rescued is for the ha function to decide. */

@@ -141,7 +141,7 @@ function blocked(
     waitingFor: awaitedBy({ check, message }),
     nextCheckMs: isMovingAny(step.judged) ? pollMovingMs : recheckMs
   }
-  if (check === 'disabled' && !eviction.spec.cancel)
+  if (check === 'disabled' && service?.status === 'enabled' && !eviction.spec.cancel)
     return { ...waiting, calls: [...waiting.calls, { do: 'disable' }], nextCheckMs: 0 }
   if (step.preflight.rescued) return { ...waiting, phase: 'Done', verdict: 'Failed' } // EV-20
   const silentMs = nowMs - (timeMs(service?.updated) ?? nowMs)

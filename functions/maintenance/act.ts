@@ -1,5 +1,6 @@
 import type { ComputeService } from 'openstack-sdk-lite'
 import { tellActions, type Action } from '../../shared/openstack/audit.ts'
+import { refuseCutCell } from '../../shared/openstack/cut-cell.ts'
 import { attempt, type Result } from '../../shared/openstack/failure.ts'
 import type { Finding } from '../../shared/openstack/drift.ts'
 import { namesOf, novaHost } from '../../shared/openstack/host.ts'
@@ -57,7 +58,9 @@ async function serviceOf(hypervisor: Hypervisor, { listings }: Deps): Promise<Co
   if (serviceId === undefined && host === undefined && !hypervisor.spec.maintenance) return undefined
   const all = await listings.services()
   const names = host === undefined ? namesOf(hypervisor) : [host]
-  return all.find(({ id }) => id === serviceId) ?? all.find(service => names.includes(service.host))
+  const found = all.find(({ id }) => id === serviceId) ?? all.find(service => names.includes(service.host))
+  refuseCutCell(found)
+  return found
 }
 
 function observed({ service, eviction }: Seen, step: Step): Outcome {

@@ -1,4 +1,5 @@
 import { tellActions } from '../../shared/openstack/audit.ts'
+import { refuseCutCell } from '../../shared/openstack/cut-cell.ts'
 import { attempt, type Result } from '../../shared/openstack/failure.ts'
 import { isObserved, type HostDeps } from '../../shared/openstack/host-function.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
@@ -50,6 +51,7 @@ async function look(hypervisor: Hypervisor, { cloud, listings }: Deps): Promise<
   ])
   const service = services.find(({ id }) => id === serviceId)
   const name = host ?? service?.host
+  refuseCutCell(services.find(each => each.host === name))
   const registered = hosts.find(({ id }) => id === hypervisorId)
   const [byHost, byId, migrations, provider] = await Promise.all([
     name === undefined ? [] : cloud.servers.list({ allProjects: true, host: name }),

@@ -34,7 +34,7 @@ export const isNew = (reason: string | null | undefined): boolean =>
   reason?.startsWith('New compute service disabled due to config option') ?? false
 
 interface Service {
-  status: 'enabled' | 'disabled'
+  status: 'enabled' | 'disabled' | 'unknown'
   disabledReason: string | null
 }
 

@@ -67,6 +67,29 @@ void t.test(
   }
 )
 
+void t.test(
+  'C4: of a service in a cell that does not answer Nova tells the host alone, and the others are told as ever',
+  async t => {
+    const { fake, cloud } = await open(t)
+    const [known] = await cloud.services.list()
+    const cut = { binary: 'nova-compute', host: 'hv2', status: 'UNKNOWN' }
+    const whole = {
+      id: 's1',
+      binary: 'nova-compute',
+      host: 'hv1',
+      zone: 'nova',
+      status: 'enabled',
+      state: 'up',
+      forced_down: false
+    }
+    fake.faults.add({ path: /services/, effect: { answer: { status: 200, body: { services: [cut, whole] } } } })
+    const [unknown, other] = await cloud.services.list()
+    t.match(unknown, { id: '', host: 'hv2', status: 'unknown', state: 'unknown', forcedDown: false, zone: null })
+    t.match(other, { id: 's1', host: 'hv1', status: 'enabled', state: 'up' })
+    t.match(known, { host: 'hv1', status: 'enabled' })
+  }
+)
+
 void t.test('pages: only the marker of a link is used, and a page that follows itself is no endless list', async t => {
   const { fake, cloud } = await open(t)
   const link = [{ rel: 'next', href: 'http://elsewhere.example.com/steal?marker=m1' }]

@@ -36,7 +36,7 @@ async function untilMoving(drained: Drain): Promise<void> {
 function cutOff(drained: Drain): void {
   const { cloud } = drained
   const unknown = (service: ComputeService): ComputeService =>
-    service.host === 'hv1' ? { ...service, state: 'unknown' } : service
+    service.host === 'hv1' ? { ...service, id: '', status: 'unknown', state: 'unknown' } : service
   const away = async (): Promise<never> => {
     throw new OpenStackError('ServiceFault', 'the cell does not answer')
   }

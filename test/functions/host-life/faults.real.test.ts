@@ -110,6 +110,23 @@ t.test('Nova is away in the middle of each step: written down, acknowledged, and
   t.same(memberships('shaky').sort(), ['general', 'z1'])
 })
 
+t.test('HV-51: a host whose cell does not answer is not taken out of OpenStack, though Nova lists nothing of it', async t => {
+  fake.addHost({ name: 'cut-off' })
+  const gone = [condition('Evicting', 'False'), condition('AgentPodsEvicted', 'True', 'NoAgentPods')]
+  await make('cut-off', { maintenance: 'termination' }, onboarded('cut-off', gone))
+  const { id } = fake.host('cut-off')
+  const bodies: Array<[path: RegExp, body: object]> = [
+    [/os-services/, { services: [{ binary: 'nova-compute', host: 'cut-off', status: 'UNKNOWN' }] }],
+    [/os-hypervisors/, { hypervisors: [] }]
+  ]
+  const lifts = bodies.map(([path, body]) => fake.faults.add({ path, effect: { answer: { status: 200, body } } }))
+  t.equal(await running.hypervisorChanged('offboarding', 'cut-off'), 204)
+  t.match((await stored('cut-off')).status?.offboarding, { lastError: /the cell of cut-off does not answer/ })
+  t.ok(fake.world.providers.has(id), 'its resource provider is still there')
+  for (const lift of lifts) lift()
+  await admin.delete(Hypervisor, { name: 'cut-off' })
+})
+
 t.test('HV-56: OpenStack is away in the middle of each step of the way out', async t => {
   fake.addHost({ name: 'parting' })
   const gone = [condition('Evicting', 'False'), condition('AgentPodsEvicted', 'True', 'NoAgentPods')]

@@ -3,11 +3,13 @@ import { call, deletedOrAbsent, type Send } from '../call.ts'
 import { child, flag, row, type Row, rows, text, textOrNull } from '../decode.ts'
 
 export interface ComputeService {
+  /** empty while its cell does not answer */
   id: string
   host: string
   binary: string
   zone: string | null
-  status: 'enabled' | 'disabled'
+  /** unknown while its cell does not answer: Nova then tells the host and nothing else */
+  status: 'enabled' | 'disabled' | 'unknown'
   /** as Nova judges it by the service's own reports, or `down` when forced */
   state: 'up' | 'down' | 'unknown'
   forcedDown: boolean
@@ -73,13 +75,14 @@ export function services(send: Send): Services {
 function decodeService(from: Row): ComputeService {
   const status = text(from, 'status')
   const state = textOrNull(from, 'state')
+  const isCut = status === 'UNKNOWN' // since 2.69
   return {
-    id: text(from, 'id'),
+    id: isCut ? '' : text(from, 'id'),
     host: text(from, 'host'),
     binary: text(from, 'binary'),
     zone: textOrNull(from, 'zone'),
-    status: status === 'enabled' ? 'enabled' : 'disabled',
-    state: state === 'up' || state === 'down' ? state : 'unknown', // a service in a cell that does not answer
+    status: isCut ? 'unknown' : status === 'enabled' ? 'enabled' : 'disabled',
+    state: state === 'up' || state === 'down' ? state : 'unknown',
     forcedDown: from['forced_down'] === undefined ? false : flag(from, 'forced_down'),
     disabledReason: textOrNull(from, 'disabled_reason'),
     updated: textOrNull(from, 'updated_at')
