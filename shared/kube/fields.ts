@@ -1,8 +1,6 @@
 // FieldsV1 (structured-merge-diff, fieldpath): who owns which fields, as a tree of members. Pure.
 //   f:name  a field    k:{"type":"Ready"}  an item of a list-map, by its keys    v:"x"  an item of a set    .  the thing itself
 // A member without members is a leaf: a scalar, an empty thing, or one that is owned as a whole (atomic).
-import { isDeepStrictEqual } from 'node:util'
-
 export interface Fields {
   [member: string]: Fields
 }
@@ -16,20 +14,54 @@ export const membersOf = (fields: Fields): string[] => Object.keys(fields).filte
 
 /** Each part of a value with the member that stands for it among `fields`, if there is one. */
 export function partsOf(value: unknown, fields: Fields): Array<[member: string | undefined, part: unknown]> {
-  if (Array.isArray(value)) return value.map(part => [membersOf(fields).find(member => isMember(member, part)), part])
+  if (Array.isArray(value)) {
+    const memberOf = finder(fields)
+    return value.map(part => [memberOf(part), part])
+  }
   if (!isItem(value)) return []
   return Object.entries(value).map(([name, part]) => [Object.hasOwn(fields, `f:${name}`) ? `f:${name}` : undefined, part])
 }
 
-/** Where in a list the item of a `k:` or `v:` member is. */
-export const indexOfMember = (list: unknown[], member: string): number => list.findIndex(item => isMember(member, item))
-
-function isMember(member: string, item: unknown): boolean {
-  if (member.startsWith('v:')) return isDeepStrictEqual(JSON.parse(member.slice(2)), item)
-  if (!member.startsWith('k:') || !isItem(item)) return false
-  const keys = JSON.parse(member.slice(2)) as Item
-  return Object.entries(keys).every(([name, value]) => isDeepStrictEqual(item[name], value))
+/** Where in a list the item of each `k:` or `v:` member is. */
+export function placesOf(list: readonly unknown[], fields: Fields): Map<string, number> {
+  const memberOf = finder(fields)
+  const places = new Map<string, number>()
+  for (const [at, item] of list.entries()) {
+    const member = memberOf(item)
+    if (member !== undefined && !places.has(member)) places.set(member, at)
+  }
+  return places
 }
+
+/** Which member stands for an item. A host has two hundred instances, so that each member is read once and not once for each item. */
+function finder(fields: Fields): (item: unknown) => string | undefined {
+  const byValue = new Map<string, string>()
+  const byKeys = new Map<string, { names: string[]; members: Map<string, string> }>()
+  for (const member of membersOf(fields)) {
+    if (member.startsWith('v:')) byValue.set(print(JSON.parse(member.slice(2))), member)
+    if (!member.startsWith('k:')) continue
+    const keys = JSON.parse(member.slice(2)) as Item
+    const names = Object.keys(keys).sort()
+    const group = byKeys.get(names.join()) ?? { names, members: new Map<string, string>() }
+    byKeys.set(names.join(), group)
+    group.members.set(print(names.map(name => keys[name])), member)
+  }
+  return item => {
+    const whole = byValue.size > 0 ? byValue.get(print(item)) : undefined
+    if (whole !== undefined || !isItem(item)) return whole
+    for (const { names, members } of byKeys.values()) {
+      const found = members.get(print(names.map(name => item[name])))
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+}
+
+/** The same for equal values, whatever the order of their fields. */
+const print = (value: unknown): string =>
+  JSON.stringify(value, (_, part: unknown) =>
+    isItem(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part
+  ) ?? ''
 
 /** What of `fields` a value names. */
 export function namedBy(value: unknown, fields: Fields): Fields | undefined {

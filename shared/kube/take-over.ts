@@ -17,14 +17,14 @@ export function takeOver(
   time: string
 ): ManagedFields[] | undefined {
   const apiVersion = wanted.apiVersion ?? ''
-  const values = ownableValues(wanted)
+  let values: ReturnType<typeof ownableValues> | undefined // most objects have nobody to take from
   const own = appliedBy(live, manager, subresource)
   let fieldsV1 = ownedFields(own)
   let changed = false
   const others = (live.metadata?.managedFields ?? []).flatMap(entry => {
     if (entry === own) return []
     if (entry.operation !== 'Update' || entry.apiVersion !== apiVersion) return [entry]
-    const named = namedBy(values, ownedFields(entry))
+    const named = namedBy((values ??= ownableValues(wanted)), ownedFields(entry))
     const shared: Fields = union(named ?? {}, common(ownedFields(entry), ownedFields(own)) ?? {})
     if (Object.keys(shared).length === 0) return [entry]
     changed = true

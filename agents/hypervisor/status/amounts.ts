@@ -1,6 +1,7 @@
 // Capacity, allocation and what overcommit makes of it, for the host and for each cell (NA-1…5). Pure.
-import { allocate, type Amounts } from '../figures/allocation.ts'
+import { allocate, type Allocation, type Amounts } from '../figures/allocation.ts'
 import type { DomainFigures } from '../figures/domain.ts'
+import type { HostFigures } from '../figures/host.ts'
 import { memoryQuantity, scale } from '../figures/units.ts'
 import type { Known } from '../known.ts'
 
@@ -17,10 +18,21 @@ function figuresOf({ domains, countInactive }: Known): DomainFigures[] {
   return [...(domains?.values() ?? [])].flatMap(({ active, figures }) => (figures && (active || countInactive) ? [figures] : []))
 }
 
+/** The last one of each agent: most writes of the status are heartbeats, and the domains are the same. */
+const last = new WeakMap<Known, { host: HostFigures; domains: Known['domains']; allocation: Allocation }>()
+
+function allocationOf(known: Known, host: HostFigures): Allocation {
+  const before = last.get(known)
+  if (before?.host === host && before.domains === known.domains) return before.allocation
+  const allocation = allocate(host, figuresOf(known))
+  last.set(known, { host, domains: known.domains, allocation })
+  return allocation
+}
+
 export function amounts(known: Known, ratios: Ratios) {
   const host = known.link?.host
   if (host === undefined) return {}
-  const { total, cells } = allocate(host, figuresOf(known))
+  const { total, cells } = allocationOf(known, host)
   const capacityOf = host.cells.map(({ id, memory, cpus }) => ({ id, capacity: { cpu: BigInt(cpus.length), memory } }))
   const capacity = capacityOf.reduce<Amounts>(
     (sum, { capacity: { cpu, memory } }) => ({ cpu: sum.cpu + cpu, memory: sum.memory + memory }),
@@ -47,7 +59,7 @@ export function amounts(known: Known, ratios: Ratios) {
 export function unplaced(known: Known): string[] {
   const host = known.link?.host
   if (host === undefined || known.domains === undefined) return []
-  const { cpu, memory } = allocate(host, figuresOf(known)).unplaced
+  const { cpu, memory } = allocationOf(known, host).unplaced
   const unread = [...known.domains.values()].filter(({ figures }) => figures === undefined).length
   return [
     ...(cpu > 0n || memory > 0n
