@@ -1,9 +1,9 @@
-import type { IncomingMessage } from 'node:http'
 import { request as requestPlain } from 'node:http'
 import type { RequestOptions } from 'node:https'
 import { request as requestTls } from 'node:https'
 import type { Status } from './errors.ts'
 import { fromStatus, KubeError } from './errors.ts'
+import { inProcessServers, type Answer } from './in-process.ts'
 
 export interface Message {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
@@ -22,14 +22,16 @@ export function exchange(
   message: Message,
   userAgent: string,
   signal: AbortSignal
-): Promise<IncomingMessage> {
+): Promise<Answer> {
   const body = message.body === undefined ? undefined : Buffer.from(JSON.stringify(message.body))
-  const headers: Record<string, string | number> = { ...(options.headers as Record<string, string>), accept: 'application/json' }
+  const headers: Record<string, string> = { ...(options.headers as Record<string, string>), accept: 'application/json' }
   headers['user-agent'] = userAgent
   if (body) {
     headers['content-type'] = message.contentType ?? 'application/json'
-    headers['content-length'] = body.length
+    headers['content-length'] = String(body.length)
   }
+  const inProcess = inProcessServers.get(server.origin)
+  if (inProcess) return inProcess({ method: message.method, path: message.path, headers, body }, signal)
   const url = `${server.origin}${server.pathname.replace(/\/$/, '')}${message.path}`
   const request = server.protocol === 'http:' ? requestPlain : requestTls
   return new Promise((resolve, reject) => {
@@ -39,9 +41,9 @@ export function exchange(
   })
 }
 
-export const isSuccess = ({ statusCode = 0 }: IncomingMessage): boolean => statusCode >= 200 && statusCode < 300
+export const isSuccess = ({ statusCode = 0 }: Answer): boolean => statusCode >= 200 && statusCode < 300
 
-export async function refusal(response: IncomingMessage): Promise<KubeError> {
+export async function refusal(response: Answer): Promise<KubeError> {
   const text = await readText(response)
   const seconds = Number(response.headers['retry-after'])
   return fromStatus(response.statusCode ?? 0, statusOf(text), Number.isFinite(seconds) ? seconds * 1000 : undefined)
@@ -58,7 +60,8 @@ function statusOf(text: string): Status {
   return { message: text.trim().slice(0, 512) }
 }
 
-export async function readJson<T>(response: IncomingMessage): Promise<T> {
+export async function readJson<T>(response: Answer): Promise<T> {
+  if (response.object !== undefined) return response.object as T
   const text = await readText(response)
   try {
     return JSON.parse(text) as T
@@ -67,10 +70,10 @@ export async function readJson<T>(response: IncomingMessage): Promise<T> {
   }
 }
 
-export async function readText(response: IncomingMessage): Promise<string> {
+export async function readText(response: Answer): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
-  for await (const chunk of response as AsyncIterable<Buffer>) {
+  for await (const chunk of response) {
     bytes += chunk.length
     if (bytes > maxBodyBytes) throw new KubeError('TooLarge', `an answer of more than ${maxBodyBytes} bytes`)
     chunks.push(chunk)

@@ -1,8 +1,8 @@
-import type { IncomingMessage } from 'node:http'
 import type { Credentials } from './credentials.ts'
 import type { KubeErrorCode } from './errors.ts'
 import { fromThrown, KubeError } from './errors.ts'
 import type { Message } from './exchange.ts'
+import type { Answer } from './in-process.ts'
 import { exchange, isSuccess, readJson, readText, refusal } from './exchange.ts'
 import type { Pace, RetryPolicy } from './retry.ts'
 import { retry } from './retry.ts'
@@ -34,7 +34,7 @@ export interface Transport {
   json<T>(call: Call, policy: RetryPolicy, signal?: AbortSignal): Promise<T>
   text(call: Call, policy: RetryPolicy): Promise<string>
   /** An answer without an end, not retried. The time limit holds until it begins. */
-  stream(call: Call, signal: AbortSignal): Promise<IncomingMessage>
+  stream(call: Call, signal: AbortSignal): Promise<Answer>
   close(): void
 }
 
@@ -49,8 +49,9 @@ interface Setup {
 
 export function createTransport({ credentials, userAgent, timeoutMs, pace, log, onCall }: Setup): Transport {
   let closed = false
+  const ended = new AbortController()
 
-  const send = async (call: Call, signal: AbortSignal): Promise<IncomingMessage> => {
+  const send = async (call: Call, signal: AbortSignal): Promise<Answer> => {
     const options = await credentials.options()
     const response = await exchange(credentials.server, options, call, userAgent, signal)
     // a rotated token, certificate or kubeconfig: read again, once
@@ -59,7 +60,7 @@ export function createTransport({ credentials, userAgent, timeoutMs, pace, log, 
     return exchange(credentials.server, await credentials.options(), call, userAgent, signal)
   }
 
-  const measured = async <T>(call: Call, signal: AbortSignal, read: (response: IncomingMessage) => Promise<T>): Promise<T> => {
+  const measured = async <T>(call: Call, signal: AbortSignal, read: (response: Answer) => Promise<T>): Promise<T> => {
     const startedAt = performance.now()
     let code: CallInfo['code'] = 'OK'
     try {
@@ -78,15 +79,12 @@ export function createTransport({ credentials, userAgent, timeoutMs, pace, log, 
     }
   }
 
-  const answer = <T>(
-    call: Call,
-    policy: RetryPolicy,
-    read: (response: IncomingMessage) => Promise<T>,
-    by?: AbortSignal
-  ): Promise<T> => {
-    const limit = AbortSignal.timeout(timeoutMs)
-    const signal = by ? AbortSignal.any([by, limit]) : limit
-    return retry(policy, pace, signal, () => measured(call, signal, read))
+  const answer = <T>(call: Call, policy: RetryPolicy, read: (response: Answer) => Promise<T>, by?: AbortSignal): Promise<T> => {
+    const limit = new AbortController()
+    const late = setTimeout(() => limit.abort(new KubeError('Timeout', 'the API server did not answer in time')), timeoutMs)
+    late.unref()
+    const signal = by ? AbortSignal.any([by, limit.signal]) : limit.signal
+    return retry(policy, pace, signal, () => measured(call, signal, read)).finally(() => clearTimeout(late))
   }
 
   return {
@@ -99,7 +97,7 @@ export function createTransport({ credentials, userAgent, timeoutMs, pace, log, 
       const limit = new AbortController()
       const late = setTimeout(() => limit.abort(new KubeError('Timeout', `the ${call.verb} did not begin in time`)), timeoutMs)
       try {
-        return await measured(call, AbortSignal.any([signal, limit.signal]), async response => response)
+        return await measured(call, AbortSignal.any([signal, limit.signal, ended.signal]), async response => response)
       } finally {
         clearTimeout(late)
       }
@@ -107,6 +105,7 @@ export function createTransport({ credentials, userAgent, timeoutMs, pace, log, 
     close() {
       closed = true
       credentials.close()
+      ended.abort(new KubeError('Aborted', 'the connection is closed'))
     }
   }
 }

@@ -1,7 +1,7 @@
-import type { IncomingMessage } from 'node:http'
 import type { Kind, KubeObject } from '../schema/kind.ts'
 import type { KubeErrorCode, Status } from './errors.ts'
 import { fromStatus, fromThrown, isVersionLost, KubeError } from './errors.ts'
+import type { Answer } from './in-process.ts'
 import { lines } from './lines.ts'
 import { collectionPath } from './path.ts'
 import type { ListOptions } from './read.ts'
@@ -106,8 +106,8 @@ async function* changes<T extends KubeObject>(
   const path = collectionPath(kind, namespace, query)
   const response = await transport.stream({ verb: 'watch', kind: kind.kind, method: 'GET', path }, signal)
   onFollowing?.(true)
-  for await (const line of lines(whileAlive(response, idleMs), maxLineBytes)) {
-    const { type, object } = decode<T>(line)
+  for await (const event of response.events ?? parsed(lines(whileAlive(response, idleMs), maxLineBytes))) {
+    const { type, object } = decode<T>(event)
     const version = object.metadata?.resourceVersion
     if (version === undefined) throw new KubeError('Malformed', `a ${type} event without a version`)
     if (type === 'BOOKMARK') yield { version }
@@ -116,12 +116,12 @@ async function* changes<T extends KubeObject>(
 }
 
 /** The chunks of a response that keeps talking. The time the consumer takes does not count; meanwhile the socket is not read. */
-async function* whileAlive(response: IncomingMessage, idleMs: number): AsyncGenerator<Buffer> {
+async function* whileAlive(response: Answer, idleMs: number): AsyncGenerator<Buffer> {
   const wait = () =>
     setTimeout(() => response.destroy(new KubeError('Timeout', `the watch said nothing for ${idleMs} ms`)), idleMs)
   let waiting = wait()
   try {
-    for await (const chunk of response as AsyncIterable<Buffer>) {
+    for await (const chunk of response) {
       clearTimeout(waiting)
       yield chunk
       waiting = wait()
@@ -133,14 +133,22 @@ async function* whileAlive(response: IncomingMessage, idleMs: number): AsyncGene
 
 const types: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK'])
 
-function decode<T>(line: string): WatchEvent<T> {
-  let event: { type?: unknown; object?: Status }
-  try {
-    event = JSON.parse(line)
-  } catch (cause) {
-    throw new KubeError('Malformed', 'a line of the watch is not JSON', { cause })
+async function* parsed(texts: AsyncIterable<string>): AsyncGenerator {
+  for await (const text of texts) {
+    let event: unknown
+    try {
+      event = JSON.parse(text)
+    } catch (cause) {
+      throw new KubeError('Malformed', 'a line of the watch is not JSON', { cause })
+    }
+    yield event
   }
+}
+
+function decode<T>(told: unknown): WatchEvent<T> {
+  const event = told as { type?: unknown; object?: Status } | null
   if (event?.type === 'ERROR' && event.object) throw fromStatus(event.object.code ?? 500, event.object)
-  if (!types.has(event?.type) || !event.object) throw new KubeError('Malformed', `not a watch event: ${line.slice(0, 100)}`)
+  if (!types.has(event?.type) || !event?.object)
+    throw new KubeError('Malformed', `not a watch event: ${JSON.stringify(told)?.slice(0, 100)}`)
   return event as WatchEvent<T>
 }

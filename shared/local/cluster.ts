@@ -1,6 +1,7 @@
 // The cluster to work on: an embedded API, or a real one by its kubeconfig.
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { inProcessServers } from '../kube/in-process.ts'
 import { connect } from '../kube/index.ts'
 import { startKubeApi, type KubeApiOptions } from './kube-api/index.ts'
 import { makeRunFolder } from './run-folder.ts'
@@ -21,6 +22,7 @@ export async function embeddedCluster(file: string | undefined, options: KubeApi
   const folder = await makeRunFolder()
   const kubeconfig = file === undefined ? join(folder, 'kubeconfig') : `${file}.kubeconfig`
   await api.writeKubeconfig(kubeconfig)
+  inProcessServers.set(api.url, api.inProcess)
   return {
     url: api.url,
     kubeconfig,
@@ -31,6 +33,7 @@ export async function embeddedCluster(file: string | undefined, options: KubeApi
       return path
     },
     async close() {
+      inProcessServers.delete(api.url)
       await api.close()
       await rm(folder, { recursive: true })
     }

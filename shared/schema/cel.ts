@@ -14,19 +14,28 @@ interface Place {
   old: unknown
   path: string
   root: boolean
+  /** Whether what is the very same value in `old` is left out: it was judged before, and no rule can find it broken by this change. */
+  changedOnly: boolean
 }
 
 /** Breaches of the rules of a schema and of all that is below it. Give `old` on an update: rules that read oldSelf need it. */
-export const evaluateRules = (schema: OpenApi, value: unknown, old: unknown, path: string, root = true): Violation[] =>
-  evaluate({ schema, value, old, path, root })
+export const evaluateRules = (
+  schema: OpenApi,
+  value: unknown,
+  old: unknown,
+  path: string,
+  root = true,
+  changedOnly = false
+): Violation[] => evaluate({ schema, value, old, path, root, changedOnly })
 
 function evaluate(place: Place): Violation[] {
   if (place.value === undefined || place.value === null) return []
+  if (place.changedOnly && typeof place.value === 'object' && place.value === place.old) return []
   const rules = place.schema['x-kubernetes-validations'] ?? []
   return [...rules.flatMap(rule => breach(rule, place) ?? []), ...below(place).flatMap(evaluate)]
 }
 
-function below({ schema, value, old, path }: Place): Place[] {
+function below({ schema, value, old, path, changedOnly }: Place): Place[] {
   const { items } = schema
   if (Array.isArray(value)) {
     if (!items) return []
@@ -35,14 +44,15 @@ function below({ schema, value, old, path }: Place): Place[] {
       value: entry,
       old: sameEntry(schema, entry, old),
       path: at(path, i),
-      root: false
+      root: false,
+      changedOnly
     }))
   }
   if (!isRecord(value)) return []
   return Object.entries(value).flatMap(([name, field]) => {
     const child = fieldSchema(schema, name)
     const before = isRecord(old) ? old[name] : undefined
-    return child ? [{ schema: child, value: field, old: before, path: at(path, name), root: false }] : []
+    return child ? [{ schema: child, value: field, old: before, path: at(path, name), root: false, changedOnly }] : []
   })
 }
 

@@ -50,7 +50,7 @@ export function ovsTimings(slowness: number): Record<string, number> {
   const every = (ms: number): number => Math.min(ms * slowness, askAtMostMs)
   return { livenessMs: every(2000), flowPollMs: every(5000), bondingPollMs: every(1000) }
 }
-const askAtMostMs = 20_000
+const askAtMostMs = 60_000
 
 /** So many agents keep one processor at a fraction of its time with the settings they are shipped with. */
 const quickHosts = 24

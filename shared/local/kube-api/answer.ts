@@ -11,18 +11,31 @@ export interface Answer {
   type?: string
 }
 
-const isList = (body: Fields): body is Fields & { items: object[] } =>
+export const isList = (body: Fields): body is Fields & { items: object[] } =>
   Array.isArray(body['items']) && String(body['kind']).endsWith('List')
 
-export function send(response: ServerResponse, { code, body, warnings = [], type }: Answer): void {
+export const warningsOf = (warnings: readonly string[]): string[] =>
+  [...new Set(warnings)].map(warning => `299 - ${JSON.stringify(warning)}`)
+
+export interface Encoded {
+  code: number
+  headers: Record<string, string | number | string[]>
+  bytes: Buffer
+}
+
+export function encode({ code, body, warnings = [], type }: Answer): Encoded {
   const bytes = typeof body === 'string' ? Buffer.from(body) : isList(body) ? bytesOfList(body) : bytesOf(body)
-  const headers: Record<string, string | number | string[]> = {
+  const headers: Encoded['headers'] = {
     'content-type': type ?? (typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json'),
     'cache-control': 'no-cache, private',
     'content-length': bytes.length
   }
-  const told = [...new Set(warnings)].map(warning => `299 - ${JSON.stringify(warning)}`)
-  if (told.length > 0) headers.warning = told
+  if (warnings.length > 0) headers.warning = warningsOf(warnings)
+  return { code, headers, bytes }
+}
+
+export function send(response: ServerResponse, answer: Answer): void {
+  const { code, headers, bytes } = encode(answer)
   response.writeHead(code, headers).end(bytes)
 }
 

@@ -8,10 +8,15 @@ export const largestBody = 3 * 1024 * 1024
 /** An oversized body is read to its end, so that the client sees the answer; but not for ever. */
 const patience = 16 * largestBody
 
-export async function readBody(request: IncomingMessage): Promise<string> {
+/** A request, wherever it comes from. */
+export interface Asked extends Pick<IncomingMessage, 'method' | 'url' | 'headers'>, AsyncIterable<Buffer> {
+  destroy(): unknown
+}
+
+export async function readBody(request: Asked): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  for await (const chunk of request) {
     size += chunk.length
     if (size <= largestBody) chunks.push(chunk)
     else chunks.length = 0

@@ -10,14 +10,15 @@ import type { Schema } from './schema.ts'
 import { invalid, type Cause } from './status.ts'
 import { validate } from './validate.ts'
 
-export function check(resource: Resource, object: KubeObject, live?: KubeObject): void {
+/** `known`: the live object, if it was judged by the same schema. What is the very same in it need not be judged again. */
+export function check(resource: Resource, object: KubeObject, live?: KubeObject, known?: KubeObject): void {
   const causes = validateMetadata(resource, object.metadata)
   if (live) {
     const changes = validateMetadataUpdate(object.metadata, live.metadata)
     causes.push(...changes, ...(resource.custom ? changes : [])) // a custom resource's strategy asks twice, and answers twice
   }
   if (resource.kind === 'CustomResourceDefinition') causes.push(...validateCrd(object))
-  if (resource.custom) causes.push(...checkCustom(resource, object, live, causes))
+  if (resource.custom) causes.push(...checkCustom(resource, object, live, known, causes))
   if (causes.length > 0) throw invalid(resource.kind, resource.group, object.metadata.name, causes)
 }
 
@@ -35,11 +36,17 @@ const unchecked: Cause = {
   field: '<nil>'
 }
 
-function checkCustom(resource: Resource, object: KubeObject, live: KubeObject | undefined, before: Cause[]): Cause[] {
-  const causes = ratchet(validate(withoutServerFields(object), resource.schema), object, live)
+function checkCustom(
+  resource: Resource,
+  object: KubeObject,
+  live: KubeObject | undefined,
+  known: KubeObject | undefined,
+  before: Cause[]
+): Cause[] {
+  const causes = ratchet(validate(withoutServerFields(object), resource.schema, '', known), object, live)
   if (!hasRules(resource.schema)) return causes
   if ([...before, ...causes].some(cause => blocking.has(cause.reason))) return [...causes, unchecked]
-  const rules = evaluateRules(resource.schema as OpenApi, object, live, '')
+  const rules = evaluateRules(resource.schema as OpenApi, object, live, '', true, known !== undefined)
   return [
     ...causes,
     ...ratchet(

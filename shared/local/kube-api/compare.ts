@@ -1,5 +1,5 @@
 // Which fields differ between two versions of an object: what ownership and conflicts are decided from.
-import { child, emptySet, type FieldSet } from './field-set.ts'
+import { child, dense, emptySet, type FieldSet } from './field-set.ts'
 import { isFields, same, type Fields } from './object.ts'
 import { childOf, type Schema } from './schema.ts'
 import { fieldElement, itemElement, itemSchema, shapeOf } from './typed.ts'
@@ -13,7 +13,7 @@ export interface Comparison {
 export function compare(before: unknown, after: unknown, schema: Schema): Comparison {
   const result = { changed: emptySet(), removed: emptySet() }
   walk(before, after, schema, result)
-  return result
+  return { changed: dense(result.changed), removed: dense(result.removed) }
 }
 
 function walk(before: unknown, after: unknown, schema: Schema, into: Comparison): void {

@@ -67,8 +67,8 @@ const knownMetadata = new Set([
   'managedFields'
 ])
 
-/** Drops unknown fields, tells or refuses them as asked, and fills the schema's defaults. */
-export function conform(call: Call, object: KubeObject, refuse: Strictness): KubeObject {
+/** Drops unknown fields, tells or refuses them as asked, and fills the schema's defaults. What is the very same in `known` was treated so before. */
+export function conform(call: Call, object: KubeObject, refuse: Strictness, known?: KubeObject): KubeObject {
   const { resource, options, warnings } = call
   if (!resource.custom) return object
   const unknown: string[] = []
@@ -77,8 +77,8 @@ export function conform(call: Call, object: KubeObject, refuse: Strictness): Kub
     if (knownMetadata.has(key)) metadata[key] = value
     else unknown.push(`metadata.${key}`)
   }
-  const pruned = prune({ ...object, metadata }, resource.schema, unknown, '', true)
+  const pruned = prune({ ...object, metadata }, resource.schema, unknown, known, '', true)
   if (unknown.length > 0 && options.fieldValidation === 'Strict') throw refuse(unknown.sort(), object)
   if (options.fieldValidation === 'Warn') warnings.push(...complaints(unknown.sort()))
-  return applyDefaults(pruned, resource.schema) as KubeObject
+  return applyDefaults(pruned, resource.schema, known) as KubeObject
 }

@@ -40,24 +40,53 @@ export function toFieldsV1(set: FieldSet): Fields {
 
 export const isEmpty = (set: FieldSet): boolean => !set.member && [...set.children.values()].every(isEmpty)
 
-// One walk serves union, difference and intersection: `keep` tells what becomes of a path from its membership in both.
-function combine(
-  a: FieldSet | undefined,
-  b: FieldSet | undefined,
-  keep: (inA: boolean, inB: boolean) => boolean
-): FieldSet | undefined {
-  const member = keep(a?.member ?? false, b?.member ?? false)
-  const children = new Map<string, FieldSet>()
-  for (const element of new Set([...(a?.children.keys() ?? []), ...(b?.children.keys() ?? [])])) {
-    const below = combine(a?.children.get(element), b?.children.get(element), keep)
-    if (below) children.set(element, below)
-  }
-  return member || children.size > 0 ? { member, children } : undefined
+/** Takes out the branches that hold no member. */
+export function dense(set: FieldSet): FieldSet {
+  for (const [element, below] of set.children) if (isEmpty(dense(below))) set.children.delete(element)
+  return set
 }
 
-export const union = (a: FieldSet, b: FieldSet): FieldSet => combine(a, b, (inA, inB) => inA || inB) ?? emptySet()
-export const difference = (a: FieldSet, b: FieldSet): FieldSet => combine(a, b, (inA, inB) => inA && !inB) ?? emptySet()
-export const intersection = (a: FieldSet, b: FieldSet): FieldSet => combine(a, b, (inA, inB) => inA && inB) ?? emptySet()
+/** Whether a tree as it is on the wire has one of the members of a set: asked of every manager with every write, and answered without reading the tree. */
+export function hasAny(tree: Fields, { member, children }: FieldSet, isRoot = true): boolean {
+  if (member && ('.' in tree || (!isRoot && Object.keys(tree).length === 0))) return true
+  for (const [element, below] of children) {
+    const branch = tree[element]
+    if (branch !== undefined && hasAny(fieldsOf(branch), below, false)) return true
+  }
+  return false
+}
+
+// Where only one of the two has a branch, it is taken or left as a whole: what is large and unchanged is not walked through.
+export const union = (a: FieldSet, b: FieldSet): FieldSet => {
+  const children = new Map(a.children)
+  for (const [element, below] of b.children) {
+    const other = children.get(element)
+    children.set(element, other ? union(other, below) : below)
+  }
+  return { member: a.member || b.member, children }
+}
+
+export const difference = (a: FieldSet, b: FieldSet): FieldSet => {
+  const children = new Map(a.children)
+  for (const [element, below] of b.children) {
+    const own = children.get(element)
+    if (!own) continue
+    const left = difference(own, below)
+    if (left.member || left.children.size > 0) children.set(element, left)
+    else children.delete(element)
+  }
+  return { member: a.member && !b.member, children }
+}
+
+export const intersection = (a: FieldSet, b: FieldSet): FieldSet => {
+  const children = new Map<string, FieldSet>()
+  for (const [element, below] of b.children) {
+    const own = a.children.get(element)
+    const both = own && intersection(own, below)
+    if (both && (both.member || both.children.size > 0)) children.set(element, both)
+  }
+  return { member: a.member && b.member, children }
+}
 
 export function sameSet(a: FieldSet, b: FieldSet): boolean {
   if (a.member !== b.member || a.children.size !== b.children.size) return false

@@ -1,7 +1,6 @@
 // From a request to its answer: who asks, whether it may, and the verb's own work.
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { send, type Answer } from './answer.ts'
-import { mediaType, parseObject, parsePatch, readBody } from './body.ts'
+import type { Answer } from './answer.ts'
+import { mediaType, parseObject, parsePatch, readBody, type Asked } from './body.ts'
 import type { Call, Cluster, User } from './cluster.ts'
 import { impersonated } from './impersonate.ts'
 import { list, parseRevision, selection } from './list.ts'
@@ -16,7 +15,7 @@ import { present, type Resource } from './resource.ts'
 import { questions } from './reviews.ts'
 import { ApiError, badRequest, methodNotAllowed, noSuchPath, notFound, tooLargeRevision } from './status.ts'
 import type { Tokens } from './tokens.ts'
-import { watch } from './watch.ts'
+import { watch, type Outlet } from './watch.ts'
 import { create, patch, patchTypesOf, update, type Written } from './write.ts'
 
 export interface Server {
@@ -24,7 +23,13 @@ export interface Server {
   tokens: Tokens
 }
 
-export async function handle(server: Server, request: IncomingMessage, response: ServerResponse): Promise<void> {
+/** Where an answer goes: once all of it, or a watch that tells one change after the other. */
+export interface Reply {
+  send(answer: Answer): void
+  follow(): Outlet
+}
+
+export async function handle(server: Server, request: Asked, reply: Reply): Promise<void> {
   const url = new URL(request.url ?? '/', 'https://127.0.0.1')
   const info = requestInfo(request.method ?? 'GET', url)
   const user = impersonated(server.cluster.store, server.tokens.authenticate(request.headers.authorization), request.headers)
@@ -32,7 +37,7 @@ export async function handle(server: Server, request: IncomingMessage, response:
   if (!isAllowed(server.cluster.store, user, asked)) throw refusal(user, asked)
   if (!info.isResource) {
     if (info.verb !== 'get') throw methodNotAllowed()
-    send(response, answerPath(server.cluster.registry, info.path, request.headers.accept ?? ''))
+    reply.send(answerPath(server.cluster.registry, info.path, request.headers.accept ?? ''))
     return
   }
   const question = info.version === 'v1' && questions.find(each => each.group === info.group && each.resource === info.resource)
@@ -41,7 +46,7 @@ export async function handle(server: Server, request: IncomingMessage, response:
     const type = mediaType(request.headers['content-type'])
     const body = fieldsOf(parseObject(question, type, await readBody(request)))
     const status = question.answer({ ...server.cluster, tokens: server.tokens, user }, fieldsOf(body.spec))
-    send(response, {
+    reply.send({
       code: 201,
       body: {
         kind: question.kind,
@@ -55,7 +60,7 @@ export async function handle(server: Server, request: IncomingMessage, response:
   }
   const resource = server.cluster.registry.find(info.group, info.version, info.resource)
   if (!resource) throw missing(server.cluster, info)
-  await serve(server, resource, info, user, url.searchParams, request, response)
+  await serve(server, resource, info, user, url.searchParams, request, reply)
 }
 
 // An unknown group is no path at all; an unknown resource of a known group is told as a Status.
@@ -76,8 +81,8 @@ async function serve(
   info: RequestInfo,
   user: User,
   query: URLSearchParams,
-  request: IncomingMessage,
-  response: ServerResponse
+  request: Asked,
+  reply: Reply
 ): Promise<void> {
   const { cluster } = server
   const { verb, subresource } = info
@@ -100,27 +105,27 @@ async function serve(
     body: presentOne(resource, object, form, table),
     warnings: call.warnings
   })
-  if (verb === 'watch') return watch(cluster, call, query, form, response)
+  if (verb === 'watch') return watch(cluster, call, query, form, () => reply.follow())
   const text = verb === 'get' || verb === 'list' ? '' : await readBody(request)
-  if (subresource === 'token' && resource.subresources.includes('token')) return send(response, issueToken(server, call, text))
+  if (subresource === 'token' && resource.subresources.includes('token')) return reply.send(issueToken(server, call, text))
   if (subresource && !(subresource === 'status' && resource.hasStatus)) throw noSuchPath()
   switch (verb) {
     case 'get':
-      return send(response, one({ object: read(cluster, call, query), created: false }))
+      return reply.send(one({ object: read(cluster, call, query), created: false }))
     case 'list':
-      return send(response, { code: 200, body: presentList(resource, list(cluster, call, query), form, table) })
+      return reply.send({ code: 200, body: presentList(resource, list(cluster, call, query), form, table) })
     case 'create':
       if (resource.namespaced && !call.namespace) throw methodNotAllowed()
-      return send(response, one(await create(cluster, call, parseObject(resource, type, text))))
+      return reply.send(one(await create(cluster, call, parseObject(resource, type, text))))
     case 'update':
       if (!call.name) throw badRequest('name must be provided')
-      return send(response, one(await update(cluster, call, parseObject(resource, type, text))))
+      return reply.send(one(await update(cluster, call, parseObject(resource, type, text))))
     case 'patch':
-      return send(response, one(await patch(cluster, call, type, parsePatch(patchTypesOf(resource), type, text))))
+      return reply.send(one(await patch(cluster, call, type, parsePatch(patchTypesOf(resource), type, text))))
     case 'delete':
-      return send(response, await removeOne(cluster, call, parseOptions(text), query, one))
+      return reply.send(await removeOne(cluster, call, parseOptions(text), query, one))
     case 'deletecollection':
-      return send(response, {
+      return reply.send({
         code: 200,
         body: presentList(resource, await removeAll(cluster, call, parseOptions(text), query), form, table)
       })

@@ -4,8 +4,9 @@ import { chmod, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { stringify } from 'yaml'
+import type { InProcessServer } from '../../kube/in-process.ts'
 import type { StateStore } from '../state.ts'
-import { failure, send } from './answer.ts'
+import { failure } from './answer.ts'
 import { readFact, sqliteBacking, writeFact } from './backing.ts'
 import { bootstrap } from './bootstrap.ts'
 import { builtins } from './builtins.ts'
@@ -14,6 +15,8 @@ import type { Cluster } from './cluster.ts'
 import { serveCrds } from './crds.ts'
 import { startCollector } from './gc.ts'
 import { handle, NoPage } from './handle.ts'
+import { httpReply } from './http-reply.ts'
+import { inProcess } from './in-process.ts'
 import { install } from './install.ts'
 import { notFound } from './status.ts'
 import { startNamespaces } from './namespaces.ts'
@@ -50,6 +53,8 @@ export interface KubeApi {
   token: string
   /** The certificate that clients have to trust, PEM. */
   ca: string
+  /** For those who ask in this very process. */
+  inProcess: InProcessServer
   /** The administrator's, or a service account's. Readable by the owner only. */
   writeKubeconfig(path: string, account?: Account): Promise<void>
   close(): Promise<void>
@@ -73,10 +78,12 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
 
   const token = secret(state, 'admin-token')
   const identities = tokens(store, token, secret(state, 'signing-key'), clock)
+  const serving = { cluster, tokens: identities }
   const server = createServer({ key, cert: certificate }, (request, response) => {
-    handle({ cluster, tokens: identities }, request, response).catch(err => {
+    const reply = httpReply(response)
+    handle(serving, request, reply).catch(err => {
       if (response.headersSent) response.destroy()
-      else send(response, err instanceof NoPage ? { code: 404, body: '404 page not found\n' } : failure(err, onFault))
+      else reply.send(err instanceof NoPage ? { code: 404, body: '404 page not found\n' } : failure(err, onFault))
     })
   })
   server.keepAliveTimeout = 60_000
@@ -92,6 +99,7 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
     url,
     token,
     ca: certificate,
+    inProcess: inProcess(serving, onFault),
     async writeKubeconfig(path, account) {
       const config = kubeconfig(url, certificate, account ? tokenOf(account) : token, account)
       await writeFile(path, stringify(config), { mode: 0o600 })

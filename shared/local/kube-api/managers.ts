@@ -4,6 +4,7 @@ import {
   difference,
   emptySet,
   fromFieldsV1,
+  hasAny,
   intersection,
   isEmpty,
   paths,
@@ -26,9 +27,13 @@ export interface Writer {
   time: string
 }
 
+type Kept = NonNullable<Metadata['managedFields']>[number]
+
 interface Entry extends Writer {
   operation: 'Apply' | 'Update'
-  set: FieldSet
+  readonly set: FieldSet
+  /** As it was read, where nothing has changed. */
+  kept?: Kept
 }
 
 // Nobody owns what the server keeps itself.
@@ -53,34 +58,51 @@ const unowned = [
 const resetBy = (subresource: string, hasStatus: boolean): string[][] =>
   subresource === 'status' ? [['f:spec'], ['f:metadata']] : hasStatus ? [['f:status']] : []
 
-const readEntries = (object: KubeObject | undefined): Entry[] =>
-  (object?.metadata.managedFields ?? []).map(entry => ({
-    manager: entry.manager ?? '',
-    operation: entry.operation === 'Apply' ? 'Apply' : 'Update',
-    apiVersion: entry.apiVersion ?? '',
-    time: entry.time ?? '',
-    subresource: entry.subresource ?? '',
-    set: fromFieldsV1(fieldsOf(entry.fieldsV1))
-  }))
+const readEntries = (object: KubeObject | undefined): Entry[] => (object?.metadata.managedFields ?? []).map(readEntry)
+
+/** Most writes concern the fields of one manager: what the others have is not read. */
+function readEntry(kept: Kept): Entry {
+  let set: FieldSet | undefined
+  return {
+    manager: kept.manager ?? '',
+    operation: kept.operation === 'Apply' ? 'Apply' : 'Update',
+    apiVersion: kept.apiVersion ?? '',
+    time: kept.time ?? '',
+    subresource: kept.subresource ?? '',
+    get set() {
+      return (set ??= fromFieldsV1(fieldsOf(kept.fieldsV1)))
+    },
+    kept
+  }
+}
 
 // Applied entries come first, then the updates, each by time: the order of the real server.
 function writeEntries(entries: Entry[]): NonNullable<Metadata['managedFields']> {
   const rank = (entry: Entry): string => `${entry.operation} ${entry.time} ${entry.manager}`
   return entries
-    .filter(entry => !isEmpty(entry.set))
+    .filter(entry => entry.kept || !isEmpty(entry.set))
     .sort((a, b) => (rank(a) < rank(b) ? -1 : 1))
     .map(writeEntry)
 }
 
-function writeEntry({ manager, operation, apiVersion, time, subresource, set }: Entry) {
+function writeEntry(entry: Entry): Kept {
+  if (entry.kept) return entry.kept
+  const { manager, operation, apiVersion, time, subresource, set } = entry
   const head = { manager, operation, apiVersion, ...(time && { time }), fieldsType: 'FieldsV1', fieldsV1: toFieldsV1(set) }
   return subresource ? { ...head, subresource } : head
 }
 
 /** What others own after a write took some of it. */
 const keep = (entries: Entry[], { changed, removed }: Comparison): Entry[] => {
-  const rest = ({ set, ...entry }: Entry): Entry => ({ ...entry, set: difference(difference(set, changed), removed) })
-  return entries.map(rest)
+  const isTouched = ({ kept }: Entry): boolean => {
+    const tree = fieldsOf(kept?.fieldsV1)
+    return hasAny(tree, changed) || hasAny(tree, removed)
+  }
+  return entries.map(entry => {
+    if (!isTouched(entry)) return entry
+    const { manager, operation, apiVersion, time, subresource, set } = entry
+    return { manager, operation, apiVersion, time, subresource, set: difference(difference(set, changed), removed) }
+  })
 }
 
 const withEntries = (object: KubeObject, entries: Entry[]): KubeObject => {
@@ -114,8 +136,7 @@ export function recordUpdate(
   const kept = keep(others, compared)
   const before = entries.find(entry => isOwn(entry, writer, 'Update'))
   const set = union(difference(before?.set ?? emptySet(), removed), mine)
-  const time = before && sameSet(before.set, set) ? before.time : writer.time
-  return withEntries(next, [...kept, { ...writer, operation: 'Update', set, time }])
+  return withEntries(next, [...kept, ownEntry(before, writer, 'Update', set)])
 }
 
 // Built-in structs are always there, so that creating one does not claim the struct itself.
@@ -141,19 +162,24 @@ export function apply(
   const others = entries.filter(entry => !isOwn(entry, writer, 'Apply'))
   const set = without(claimed(scoped, schema), [...unowned, ...resetBy(writer.subresource, hasStatus)])
   const current = bare(live)
-  let merged = merge(current, scoped, schema)
-  if (before)
-    merged = release(
-      merged,
-      schema,
-      before.set,
-      others.reduce((all, entry) => union(all, entry.set), set)
-    )
+  const merged = withoutReleased(merge(current, scoped, schema), schema, before, set, others)
   const compared = compare(current ?? {}, merged, schema)
   if (!force) refuseConflicts(others, compared.changed)
   const kept = keep(others, compared)
-  const time = before && sameSet(before.set, set) ? before.time : writer.time
-  return withEntries(merged as KubeObject, [...kept, { ...writer, operation: 'Apply', set, time }])
+  return withEntries(merged as KubeObject, [...kept, ownEntry(before, writer, 'Apply', set)])
+}
+
+/** The time of an entry is when it last became another one. */
+function ownEntry(before: Entry | undefined, writer: Writer, operation: Entry['operation'], set: FieldSet): Entry {
+  const isSame = before !== undefined && before.apiVersion === writer.apiVersion && sameSet(before.set, set)
+  return isSame ? before : { ...writer, operation, set, ...(before && sameSet(before.set, set) && { time: before.time }) }
+}
+
+/** Who names all that it named before gives nothing up. */
+function withoutReleased(merged: unknown, schema: Schema, before: Entry | undefined, set: FieldSet, others: Entry[]): unknown {
+  if (!before || sameSet(before.set, set)) return merged
+  const claims = others.reduce((all, entry) => union(all, entry.set), set)
+  return release(merged, schema, before.set, claims)
 }
 
 /** What the endpoint would reset anyway is not looked at, as if it had not been sent. */

@@ -1,19 +1,28 @@
 // The value side of server-side apply: lay an applied configuration over the live object, then take out what its manager gave up.
+// Whatever stays as it is stays the very same value: nothing after this looks at it again.
 import type { FieldSet } from './field-set.ts'
-import { isFields, type Fields } from './object.ts'
+import { isFields, same, type Fields } from './object.ts'
 import { childOf, type Schema } from './schema.ts'
 import { fieldElement, itemElement, itemSchema, shapeOf } from './typed.ts'
 
 export function merge(live: unknown, applied: unknown, schema: Schema): unknown {
   if (applied === undefined) return live
   const shape = shapeOf(applied, schema)
-  if (live === undefined || shape === 'leaf' || shapeOf(live, schema) !== shape) return applied
-  if (shape === 'list') return mergeList(live as unknown[], applied as unknown[], schema)
+  if (live === undefined || shape === 'leaf' || shapeOf(live, schema) !== shape) return same(live, applied) ? live : applied
+  if (shape === 'list') return unlessSame(live as unknown[], mergeList(live as unknown[], applied as unknown[], schema))
   const result: Fields = { ...(live as Fields) }
-  for (const [key, value] of Object.entries(applied as Fields))
-    result[key] = merge(result[key], value, childOf(schema, key).schema)
-  return result
+  let changed = false
+  for (const [key, value] of Object.entries(applied as Fields)) {
+    const merged = merge(result[key], value, childOf(schema, key).schema)
+    if (merged === result[key] && Object.hasOwn(result, key)) continue
+    result[key] = merged
+    changed = true
+  }
+  return changed ? result : live
 }
+
+const unlessSame = (before: unknown[], after: unknown[]): unknown[] =>
+  before.length === after.length && after.every((item, at) => item === before[at]) ? before : after
 
 // The applied order wins for the items it names; items that only the live list has keep their place before the next shared one.
 function mergeList(live: unknown[], applied: unknown[], schema: Schema): unknown[] {
@@ -45,18 +54,24 @@ export function release(value: unknown, schema: Schema, last: FieldSet, kept: Fi
   const shape = shapeOf(value, schema)
   if (shape === 'leaf') return value
   if (shape === 'map') {
-    const entries = Object.entries(value as Fields).flatMap(([key, below]) => {
+    const result: Fields = { ...(value as Fields) }
+    let changed = false
+    for (const [key, below] of Object.entries(value as Fields)) {
       const element = fieldElement(key)
       const left = releaseOne(below, childOf(schema, key).schema, last.children.get(element), kept?.children.get(element))
-      return left === undefined ? [] : [[key, left] as const]
-    })
-    return Object.fromEntries(entries)
+      if (left === below) continue
+      if (left === undefined) delete result[key]
+      else result[key] = left
+      changed = true
+    }
+    return changed ? result : value
   }
-  return (value as unknown[]).flatMap(item => {
+  const items = (value as unknown[]).flatMap(item => {
     const element = itemElement(schema, item)
     const left = releaseOne(item, itemSchema(schema), last.children.get(element), kept?.children.get(element))
     return left === undefined ? [] : [left]
   })
+  return unlessSame(value as unknown[], items)
 }
 
 function releaseOne(value: unknown, schema: Schema, last: FieldSet | undefined, kept: FieldSet | undefined): unknown {

@@ -1,15 +1,16 @@
 // What a custom resource's schema does to an object before it is validated: unknown fields go, nulls go, defaults come.
 import { isFields, type Fields } from './object.ts'
-import { declared, freeKeys, joinField, keepsUnknown, type Schema } from './schema.ts'
+import { childIn, declared, freeKeys, joinField, keepsUnknown, type Schema } from './schema.ts'
 
 const resourceFields = new Set(['apiVersion', 'kind', 'metadata'])
 
-// Returns the same value when nothing was pruned, so that the common case copies nothing.
-export function prune(value: unknown, schema: Schema, unknown: string[], path = '', isResource = false): unknown {
+// Returns the same value when nothing was pruned, so that the common case copies nothing. `known` went through all this before.
+export function prune(value: unknown, schema: Schema, unknown: string[], known: unknown, path = '', isResource = false): unknown {
+  if (value === known) return value
   if (Array.isArray(value)) {
     const items = schema.items
     if (!items) return value
-    const pruned = value.map((item, i) => prune(item, items, unknown, `${path}[${i}]`))
+    const pruned = value.map((item, i) => prune(item, items, unknown, childIn(known, i), `${path}[${i}]`))
     return pruned.every((item, i) => item === value[i]) ? value : pruned
   }
   if (!isFields(value)) return value
@@ -23,7 +24,7 @@ export function prune(value: unknown, schema: Schema, unknown: string[], path = 
     }
     const child = declared(schema, key) ?? freeKeys(schema)
     if (child) {
-      result[key] = prune(value[key], child, unknown, joinField(path, key))
+      result[key] = prune(value[key], child, unknown, childIn(known, key), joinField(path, key))
       if (result[key] !== value[key]) changed = true
     } else if (keepsUnknown(schema)) {
       result[key] = value[key]
@@ -35,24 +36,30 @@ export function prune(value: unknown, schema: Schema, unknown: string[], path = 
   return changed ? result : value
 }
 
-// A null in a field that is not nullable counts as absent, and an absent field takes its default.
-export function applyDefaults(value: unknown, schema: Schema): unknown {
+// A null in a field that is not nullable counts as absent, and an absent field takes its default. The same value when nothing was to be done.
+export function applyDefaults(value: unknown, schema: Schema, known: unknown): unknown {
+  if (value === known) return value
   if (Array.isArray(value)) {
     const items = schema.items
-    return items && hasWork(items) ? value.map(item => applyDefaults(item, items)) : value
+    if (!items || !hasWork(items)) return value
+    const filled = value.map((item, i) => applyDefaults(item, items, childIn(known, i)))
+    return filled.every((item, i) => item === value[i]) ? value : filled
   }
   if (!isFields(value) || !hasWork(schema)) return value
   const result: Fields = {}
+  let changed = false
   for (const key of Object.keys(value)) {
     const child = declared(schema, key) ?? freeKeys(schema)
-    if (value[key] === null && child && child.nullable !== true && !keepsUnknown(child)) continue
-    result[key] = child ? applyDefaults(value[key], child) : value[key]
+    const isAbsent = value[key] === null && child && child.nullable !== true && !keepsUnknown(child)
+    if (!isAbsent) result[key] = child ? applyDefaults(value[key], child, childIn(known, key)) : value[key]
+    if (isAbsent || result[key] !== value[key]) changed = true
   }
   for (const [key, child] of Object.entries(schema.properties ?? {})) {
-    if (result[key] === undefined && child.default !== undefined)
-      result[key] = applyDefaults(structuredClone(child.default), child)
+    if (result[key] !== undefined || child.default === undefined) continue
+    result[key] = applyDefaults(structuredClone(child.default), child, undefined)
+    changed = true
   }
-  return result
+  return changed ? result : value
 }
 
 const hasWork = (schema: Schema): boolean => schema.properties !== undefined || schema.additionalProperties !== undefined

@@ -85,4 +85,8 @@ export function itemKey(list: Schema, item: Fields): Fields {
   return key
 }
 
+/** What stands at the same place in another version of an object. */
+export const childIn = (value: unknown, key: string | number): unknown =>
+  typeof value === 'object' && value !== null ? (value as Record<string | number, unknown>)[key] : undefined
+
 export const joinField = (path: string, key: string): string => (path ? `${path}.${key}` : key)

@@ -1,17 +1,19 @@
 // Structural validation with the API server's words. CEL rules come after it and elsewhere.
 import { duplicate, invalidValue, required, tooLong, tooMany, unsupported, wrongType } from './causes.ts'
 import { isFields, same, type Fields } from './object.ts'
-import { declared, freeKeys, itemKey, joinField, listType, type Schema } from './schema.ts'
+import { childIn, declared, freeKeys, itemKey, joinField, listType, type Schema } from './schema.ts'
 import type { Cause } from './status.ts'
 
-export function validate(value: unknown, schema: Schema, path = ''): Cause[] {
+/** What is the very same in `known` was found good before. */
+export function validate(value: unknown, schema: Schema, path = '', known?: unknown): Cause[] {
   if (value === null && schema.nullable === true) return []
+  if (typeof value === 'object' && value === known) return []
   const found = typeOf(value)
   const causes = [...checkType(found, schema, path), ...checkCombinations(value, schema, path)]
   if (typeof value === 'string') causes.push(...checkString(value, schema, path))
   else if (typeof value === 'number') causes.push(...checkNumber(value, schema, path))
-  else if (Array.isArray(value)) causes.push(...checkList(value, schema, path))
-  else if (isFields(value)) causes.push(...checkMap(value, schema, path))
+  else if (Array.isArray(value)) causes.push(...checkList(value, schema, path, known))
+  else if (isFields(value)) causes.push(...checkMap(value, schema, path, known))
   if (schema.enum && !schema.enum.some(allowed => same(allowed, value))) causes.push(unsupported(path, value, schema.enum))
   return causes
 }
@@ -71,13 +73,13 @@ function checkNumber(value: number, schema: Schema, path: string): Cause[] {
   return causes
 }
 
-function checkList(list: unknown[], schema: Schema, path: string): Cause[] {
+function checkList(list: unknown[], schema: Schema, path: string, known: unknown): Cause[] {
   const { items, minItems, maxItems } = schema
   const causes: Cause[] = []
   if (minItems !== undefined && list.length < minItems)
     causes.push(invalidValue(path, list.length, `${path} in body should have at least ${minItems} items`))
   if (maxItems !== undefined && list.length > maxItems) causes.push(tooMany(path, list.length, maxItems))
-  if (items) list.forEach((item, i) => causes.push(...validate(item, items, `${path}[${i}]`)))
+  if (items) list.forEach((item, i) => causes.push(...validate(item, items, `${path}[${i}]`, childIn(known, i))))
   return [...causes, ...checkDuplicates(list, schema, path)]
 }
 
@@ -95,7 +97,7 @@ function checkDuplicates(list: unknown[], schema: Schema, path: string): Cause[]
   return causes
 }
 
-function checkMap(map: Fields, schema: Schema, path: string): Cause[] {
+function checkMap(map: Fields, schema: Schema, path: string, known: unknown): Cause[] {
   const { required: wanted = [], minProperties, maxProperties } = schema
   const size = Object.keys(map).length
   const causes: Cause[] = []
@@ -105,7 +107,7 @@ function checkMap(map: Fields, schema: Schema, path: string): Cause[] {
   for (const key of wanted) if (map[key] === undefined) causes.push(required(joinField(path, key)))
   for (const key of Object.keys(map)) {
     const child = declared(schema, key) ?? freeKeys(schema)
-    if (child) causes.push(...validate(map[key], child, joinField(path, key)))
+    if (child) causes.push(...validate(map[key], child, joinField(path, key), childIn(known, key)))
   }
   return causes
 }

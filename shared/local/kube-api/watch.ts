@@ -1,7 +1,5 @@
 // Watches: the initial state where asked for, then every change, with bookmarks; a client that does not read is let go.
-import type { ServerResponse } from 'node:http'
 import type { Call, Cluster } from './cluster.ts'
-import { bytesOfEvent } from './encode.ts'
 import { checkListOptions, parseRevision, selection } from './list.ts'
 import { includeOf, presentOne, type Form } from './media.ts'
 import type { KubeObject } from './object.ts'
@@ -16,25 +14,35 @@ const heaviestPending = 64 << 20
 const bookmarkEveryMs = 60_000
 const initialEventsEnd = { 'k8s.io/initial-events-end': 'true' }
 
+/** Where a watch tells what it sees. */
+export interface Outlet {
+  /** Settles when more may be told. */
+  tell(type: string, object: object): Promise<void> | undefined
+  onClose(closed: () => void): void
+  /** In good order. */
+  end(): void
+  /** Of one who does not listen. */
+  drop(): void
+}
+
 export async function watch(
   cluster: Cluster,
   call: Call,
   query: URLSearchParams,
   form: Form,
-  response: ServerResponse
+  begin: () => Outlet
 ): Promise<void> {
   checkListOptions(query, true)
   const matches = selection(call, query)
   const flag = (name: string): boolean => ['1', 'true'].includes(query.get(name) ?? '')
   const revision = revisionOf(query)
   const initial = flag('sendInitialEvents') || revision === 0
-  const stream = new Stream(cluster, call, query, form, response)
   const pending: StoreEvent[] = []
   let weight = 0
   const start = initial ? cluster.store.revision : revision
   const objects = initial ? cluster.store.list(call.resource.shelf).filter(object => matches(present(call.resource, object))) : []
-  response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-cache, private' })
-  response.flushHeaders()
+  const outlet = begin()
+  const stream = new Stream(cluster, call, query, form, outlet)
   // Those that a change does not concern must not even wake up.
   const concerns = ({ object, previous }: StoreEvent): boolean =>
     matches(present(call.resource, object)) || (previous !== undefined && matches(present(call.resource, previous)))
@@ -44,19 +52,20 @@ export async function watch(
       if (!concerns(event)) return
       pending.push(event)
       weight += event.weight
-      if (pending.length > mostPending || weight > heaviestPending) response.destroy()
+      if (pending.length > mostPending || weight > heaviestPending) outlet.drop()
       stream.wake()
     }
     stop = cluster.store.watch(call.resource.shelf, start, hear, nameIn(query.get('fieldSelector') ?? ''))
   } catch (err) {
     if (!(err instanceof ApiError)) throw err
-    response.end(`${JSON.stringify({ type: 'ERROR', object: err.toStatus() })}\n`)
+    void outlet.tell('ERROR', err.toStatus())
+    outlet.end()
     return
   }
   const timeout = Number(query.get('timeoutSeconds') ?? 0)
   const timer = timeout > 0 ? setTimeout(() => stream.end(), timeout * 1000) : undefined
   const ticker = flag('allowWatchBookmarks') ? setInterval(() => stream.wake('bookmark'), bookmarkEveryMs) : undefined
-  response.on('close', () => stream.end())
+  outlet.onClose(() => stream.end())
   try {
     for (const object of objects) await stream.send('ADDED', present(call.resource, object))
     if (flag('sendInitialEvents') && flag('allowWatchBookmarks')) await stream.bookmark(start, initialEventsEnd)
@@ -76,7 +85,7 @@ export async function watch(
     stop()
     clearTimeout(timer)
     clearInterval(ticker)
-    response.end()
+    outlet.end()
   }
 }
 
@@ -96,18 +105,18 @@ class Stream {
   readonly #call: Call
   readonly #query: URLSearchParams
   readonly #form: Form
-  readonly #response: ServerResponse
+  readonly #outlet: Outlet
   #columnsTold = false
   #wakeUp: ((why: string) => void) | undefined
   #due: string | undefined
   #resume: (() => void) | undefined
 
-  constructor(cluster: Cluster, call: Call, query: URLSearchParams, form: Form, response: ServerResponse) {
+  constructor(cluster: Cluster, call: Call, query: URLSearchParams, form: Form, outlet: Outlet) {
     this.#cluster = cluster
     this.#call = call
     this.#query = query
     this.#form = form
-    this.#response = response.on('drain', () => this.#resume?.())
+    this.#outlet = outlet
   }
 
   wake(why = 'event'): void {
@@ -155,8 +164,12 @@ class Stream {
   }
 
   async #write(type: string, object: object): Promise<void> {
-    if (this.ended || this.#response.write(bytesOfEvent(type, object))) return
-    await new Promise<void>(resolve => (this.#resume = resolve))
+    const taken = this.ended ? undefined : this.#outlet.tell(type, object)
+    if (!taken) return
+    await new Promise<void>(resolve => {
+      this.#resume = resolve
+      void taken.then(resolve)
+    })
   }
 }
 

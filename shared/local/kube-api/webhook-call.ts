@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { Agent as PlainAgent, request as sendPlain, type IncomingMessage } from 'node:http'
 import { Agent, request as sendTls } from 'node:https'
+import { bytesOf } from './encode.ts'
 import { at, fieldsOf, isFields, text, type Fields } from './object.ts'
 import { ApiError } from './status.ts'
 import type { Admission } from './webhook-match.ts'
@@ -31,7 +32,7 @@ export function caller(resolve: ResolveService): Caller {
       const address = addressOf(config, resolve)
       address.searchParams.set('timeout', `${seconds}s`)
       const agent = address.protocol === 'http:' ? plain : agentFor(text(config.caBundle))
-      const body = JSON.stringify({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', request })
+      const body = bytesOfReview(request)
       const response = at(JSON.parse(await exchange(address, agent, body, seconds * 1000)), 'response')
       if (!isFields(response) || response.uid !== request.uid)
         throw new Error(`expected response.uid=${JSON.stringify(request.uid)}, got ${JSON.stringify(at(response, 'uid') ?? '')}`)
@@ -83,8 +84,17 @@ export function requestOf({ call, operation, object, old }: Admission): Fields {
   }
 }
 
-function exchange(address: URL, agent: Agent | PlainAgent, body: string, timeoutMs: number): Promise<string> {
-  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+const reviewStart = Buffer.from('{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"oldObject":')
+const reviewEnd = Buffer.from('}')
+
+/** The object as it is stored was told to others before, and its bytes are known. */
+function bytesOfReview({ oldObject, ...request }: Fields): Buffer {
+  const old = isFields(oldObject) ? bytesOf(oldObject) : Buffer.from('null')
+  return Buffer.concat([reviewStart, old, Buffer.from(`,${JSON.stringify(request).slice(1)}`), reviewEnd])
+}
+
+function exchange(address: URL, agent: Agent | PlainAgent, body: Buffer, timeoutMs: number): Promise<string> {
+  const headers = { 'content-type': 'application/json', 'content-length': body.length }
   const described = (why: string): Error => new Error(`Post ${JSON.stringify(address.href)}: ${why}`)
   const send = address.protocol === 'http:' ? sendPlain : sendTls
   return new Promise((resolve, reject) => {

@@ -50,7 +50,7 @@ async function insert(cluster: Cluster, call: Call, wanted: KubeObject, refuse: 
   await cluster.admit(named, 'CREATE', object, undefined)
   if (store.get(resource.shelf, namespace, object.metadata.name)) throw alreadyExists(resource, object.metadata.name)
   if (options.dryRun) return { object, created: true }
-  return { object: present(resource, store.put(resource.shelf, toStored(resource, object))), created: true }
+  return { object: put(cluster, resource, object), created: true }
 }
 
 /** What webhooks made of it is pruned without a word. */
@@ -136,7 +136,8 @@ async function change(
     call.warnings.length = 0
     const wanted = transform(live)
     checkPreconditions(call, live, wanted)
-    const object = await prepareUpdate(cluster, call, live, wanted, refuse, applied)
+    const known = judgedBy.get(live) === resource.schema ? live : undefined
+    const object = await prepareUpdate(cluster, call, { live, known }, wanted, refuse, applied)
     await cluster.admit(call, 'UPDATE', object, live)
     if (cluster.store.get(resource.shelf, namespace, name) !== stored) continue
     if (options.dryRun || same(object, live)) return { object, created: false }
@@ -160,10 +161,16 @@ function checkPreconditions({ resource, namespace, name }: Call, live: KubeObjec
   if (resourceVersion && resourceVersion !== live.metadata.resourceVersion) throw conflict(resource, name)
 }
 
+interface Before {
+  live: KubeObject
+  /** The same, if it was judged by the schema that is in force now. */
+  known: KubeObject | undefined
+}
+
 async function prepareUpdate(
   cluster: Cluster,
   call: Call,
-  live: KubeObject,
+  { live, known }: Before,
   wanted: KubeObject,
   refuse: Strictness,
   applied: boolean
@@ -174,11 +181,11 @@ async function prepareUpdate(
     const scoped = keepScope(resource, subresource, given, live)
     return fillWritten(resource, { ...scoped, metadata: keptMetadata(scoped.metadata, live.metadata) }, now)
   }
-  const filled = fit(conform(call, wanted, refuse))
+  const filled = fit(conform(call, wanted, refuse, known))
   const owned = applied ? filled : recordUpdate(live, filled, resource.schema, writerOf(cluster, call), resource.hasStatus)
   const mutated = await cluster.mutate(call, 'UPDATE', owned, live)
   const object = withGeneration(resource, mutated === owned ? owned : fit(refit(call, mutated)), live)
-  check(resource, object, live)
+  check(resource, object, live, known)
   call.warnings.push(...finalizerWarnings(object.metadata))
   return object
 }
@@ -205,13 +212,20 @@ function withGeneration(resource: Resource, object: KubeObject, live: KubeObject
 
 /** An object that is being deleted goes when nothing holds it any longer. */
 function commit(cluster: Cluster, resource: Resource, object: KubeObject): KubeObject {
-  const { store } = cluster
-  const stored = toStored(resource, object)
   if (object.metadata.deletionTimestamp && !isHeld(object)) {
-    store.remove(resource.shelf, stored)
+    cluster.store.remove(resource.shelf, toStored(resource, object))
     return object
   }
-  return present(resource, store.put(resource.shelf, stored))
+  return put(cluster, resource, object)
+}
+
+/** By which schema a stored object was judged: of the next version only what differs from it is looked at. */
+const judgedBy = new WeakMap<KubeObject, Resource['schema']>()
+
+function put({ store }: Cluster, resource: Resource, object: KubeObject): KubeObject {
+  const stored = present(resource, store.put(resource.shelf, toStored(resource, object)))
+  judgedBy.set(stored, resource.schema)
+  return stored
 }
 
 const isHeld = (object: KubeObject): boolean =>

@@ -58,6 +58,41 @@ class VirtualTimer {
   }
 }
 
+/** Moments, the soonest first: a heap, since a large fleet waits for ten thousand of them. */
+class Soonest {
+  readonly #heap: number[] = []
+
+  add(moment: number): void {
+    const heap = this.#heap
+    let at = heap.length
+    for (let up = (at - 1) >> 1; at > 0 && (heap[up] ?? 0) > moment; up = (at - 1) >> 1) {
+      heap[at] = heap[up] ?? 0
+      at = up
+    }
+    heap[at] = moment
+  }
+
+  /** The soonest, if it is not after `end`. */
+  takeUpTo(end: number): number | undefined {
+    const heap = this.#heap
+    const [soonest] = heap
+    const last = heap.at(-1)
+    if (soonest === undefined || last === undefined || soonest > end) return undefined
+    heap.length--
+    for (let at = 0; heap.length > 0;) {
+      const left = 2 * at + 1
+      const down = (heap[left + 1] ?? Infinity) < (heap[left] ?? Infinity) ? left + 1 : left
+      if ((heap[down] ?? Infinity) >= last) {
+        heap[at] = last
+        break
+      }
+      heap[at] = heap[down] ?? 0
+      at = down
+    }
+    return soonest
+  }
+}
+
 export interface VirtualTimers {
   /** Calls everything that falls due, in its order and at its time. */
   tick(ms: number): void
@@ -66,8 +101,9 @@ export interface VirtualTimers {
 
 export function installTimers(startMs: number): VirtualTimers {
   let nowMs = startMs
-  // by the millisecond in which they fall due: many timers share one, and a sorted list of these is short
+  // by the millisecond in which they fall due: many timers share one
   const slots = new Map<number, Set<VirtualTimer>>()
+  const due = new Soonest()
   const slotOf = new Map<VirtualTimer, number>()
   const forget = (timer: VirtualTimer): void => {
     const at = slotOf.get(timer)
@@ -79,8 +115,10 @@ export function installTimers(startMs: number): VirtualTimers {
     forget(timer)
     const at = Math.ceil(nowMs + timer.afterMs)
     slotOf.set(timer, at)
-    const slot = slots.get(at) ?? new Set()
-    slots.set(at, slot.add(timer))
+    const slot = slots.get(at)
+    if (slot) return void slot.add(timer)
+    slots.set(at, new Set([timer]))
+    due.add(at)
   }
   const make =
     (repeat: boolean) =>
@@ -123,14 +161,12 @@ export function installTimers(startMs: number): VirtualTimers {
   return {
     tick(ms) {
       const end = nowMs + ms
-      for (;;) {
-        const due = Array.from(slots.keys()).reduce((first, at) => Math.min(first, at), Infinity)
-        if (due > end) break
-        nowMs = Math.max(nowMs, due)
-        const slot = slots.get(due)
-        slots.delete(due)
+      for (let at = due.takeUpTo(end); at !== undefined; at = due.takeUpTo(end)) {
+        nowMs = Math.max(nowMs, at)
+        const slot = slots.get(at)
+        slots.delete(at)
         for (const timer of slot ?? []) {
-          if (slotOf.get(timer) !== due) continue // taken back by one before it
+          if (slotOf.get(timer) !== at) continue // taken back by one before it
           slotOf.delete(timer)
           if (timer.everyMs !== undefined) plan(timer)
           timer.call()
