@@ -27,6 +27,7 @@ export const tick = (report: Report): Promise<void> =>
     }
     await calm(served)
     await post(0)
+    await calm(served) // from then on a watch keeps the list
     const before = [cpuSeconds(pid), served()]
     const times: number[] = []
     let resident = 0
