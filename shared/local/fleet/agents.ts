@@ -27,6 +27,8 @@ export interface AgentsOptions {
 
 /** Functions call an agent silent whose last word in the status is 90 s old (HEARTBEAT_STALE, `agentSeconds` of functions/ha). */
 const statusAtMost = 45
+/** What the status tells is the last heartbeat, which may be as old as this when it is written. */
+const heartbeatAtMost = 30
 
 /** The settings of agents that do everything more seldom than they are shipped to. */
 export function paceOf(slowness: number): Record<AgentName, Env> {
@@ -34,7 +36,7 @@ export function paceOf(slowness: number): Record<AgentName, Env> {
   const every = (seconds: number, atMost = Infinity): string => `${Math.round(Math.min(seconds * slowness, atMost) * 1000)}ms`
   return {
     hypervisor: {
-      HEARTBEAT: every(2),
+      HEARTBEAT: every(2, heartbeatAtMost),
       STATUS_BEAT: every(30, statusAtMost),
       REPORT: every(300),
       FULL_CHECK: every(600),
