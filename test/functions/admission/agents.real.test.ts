@@ -84,6 +84,38 @@ t.test('HV-14: an agent writes the status of its own host, and its own fields of
   t.same(refusedBy(await patch(`${hosts}/node-a/status`, { status: { numInstances: 1 } }, bare)), ['HV-14'], 'a token of no pod')
 })
 
+t.test('nobody is asked about the heartbeat of an own host or the state of an own switch, but about all else', async t => {
+  const asked = async (): Promise<number> => {
+    const figures = await (await fetch(`${webhook.url}/metrics`)).text()
+    const counts = [...figures.matchAll(/^drover_admission_reviews_total\{[^}]*\} (\d+)/gm)].map(([, count]) => Number(count))
+    return counts.reduce((sum, count) => sum + count, 0)
+  }
+  const writes = async (path: string, status: object, agent: Record<string, string>) => {
+    const before = await asked()
+    const answer = await patch(`${path}/status`, { status }, agent)
+    return { status: answer.status, asked: (await asked()) - before }
+  }
+  for (const name of ['quiet-a', 'quiet-b']) {
+    await create(api, '/api/v1/nodes', { metadata: { name } })
+    await create(api, hosts, { ...hostKind, metadata: { name }, spec: {} })
+    await create(api, ovsNodes.list('ovn-system'), { ...ovsNodes.kind, metadata: { name }, spec: { nodeRef: { name } } })
+  }
+  const agent = await agentOn('quiet-a', 'drover-agents', 'hypervisor-agent')
+  const [own, foreign] = [`${hosts}/quiet-a`, `${hosts}/quiet-b`]
+  const beat = (version: string) => ({ agent: { version } })
+  t.same(await writes(own, beat('1'), agent), { status: 200, asked: 1 }, 'the first word of a host')
+  t.same(await writes(own, beat('2'), agent), { status: 200, asked: 0 }, 'its heartbeat')
+  t.same(await writes(own, { ...beat('3'), numInstances: 4 }, agent), { status: 200, asked: 1 }, 'a heartbeat that says more')
+  t.same(await writes(own, { ...beat('4'), evicted: true }, agent), { status: 403, asked: 1 }, 'what is not its own')
+  t.same(await writes(own, { ...beat('4'), numInstances: null }, agent), { status: 200, asked: 1 }, 'what it takes away')
+  t.same(await writes(foreign, beat('1'), agent), { status: 403, asked: 1 }, 'the heartbeat of another host')
+  const ovs = await agentOn('quiet-a', 'ovn-system', 'ovs-agent')
+  const [ownSwitch, another] = ['quiet-a', 'quiet-b'].map(name => `${ovsNodes.list('ovn-system')}/${name}`) as [string, string]
+  const seen = { observedAt: '2026-11-01T00:00:00Z' }
+  t.same(await writes(ownSwitch, seen, ovs), { status: 200, asked: 0 }, 'its own switch')
+  t.same(await writes(another, seen, ovs), { status: 403, asked: 1 }, 'that of another')
+})
+
 t.test('OV-5: an agent writes the OVSNode of its own node', async t => {
   const agent = await agentOn('node-b', 'ovn-system', 'ovs-agent')
   const list = ovsNodes.list('ovn-system')
