@@ -15,7 +15,7 @@ export interface Deps extends HostDeps {
   takeover: boolean
 }
 
-export async function settle(hypervisor: Hypervisor, deps: Deps): Promise<void> {
+export async function settle(hypervisor: Hypervisor, deps: Deps, heard: readonly Action[] = []): Promise<void> {
   if (!isOurs(hypervisor)) return
   const { kube, clock } = deps
   const { name } = hypervisor.metadata
@@ -32,7 +32,8 @@ export async function settle(hypervisor: Hypervisor, deps: Deps): Promise<void> 
   if (step.mode === '' && !eviction && isUnknown(hypervisor)) return
   // the event of the change, or the next tick, comes with the new spec
   if (isChange(step, eviction) && !(await isStillAsked(hypervisor, deps))) return
-  const outcome = isObserved(hypervisor, deps) ? observed(seen, step) : await act(seen, step, looked, deps)
+  const done = isObserved(hypervisor, deps) ? observed(seen, step) : await act(seen, step, looked, deps)
+  const outcome = { ...done, actions: [...heard, ...done.actions] }
   const { drift, ...own } = reflect(seen, step, outcome, clock(), deps.extended)
   // HV-8: another operator's conditions stay its own
   const status = { ...(!isObserved(hypervisor, deps) && own), ...(drift && { drift }) }
@@ -169,12 +170,24 @@ const emergency = (bootId: string | undefined): Record<string, string> => ({
   ...(bootId && { [bootAnnotation]: bootId })
 })
 
+const calledOff = 'called off at '
+
+/** When the last shutdown that is known to be called off was: a request from before it is told late, or once more. */
+const calledOffMs = ({ status }: Hypervisor): number =>
+  Math.max(
+    0,
+    ...(status?.history ?? []).flatMap(({ actor, to = '' }) =>
+      actor === manager && to.startsWith(calledOff) ? [Date.parse(to.slice(calledOff.length))] : []
+    )
+  )
+
 /** NA-21: the host was asked to shut down and holds it back for a while. */
-export async function drainForShutdown(host: string, bootId: string, deps: Deps): Promise<void> {
+export async function drainForShutdown(host: string, { bootId, at }: { bootId: string; at: string }, deps: Deps): Promise<void> {
   const { kube } = deps
   const found = await kube.find(Hypervisor, host)
   const hypervisor = found && whole(found)
   if (!hypervisor || !(hypervisor.spec.evacuateOnReboot ?? true) || isObserved(hypervisor, deps)) return // NA-20
+  if (Date.parse(at) <= calledOffMs(hypervisor)) return
   const { name } = hypervisor.metadata
   if (await kube.find(Eviction, name)) await kube.patch(Eviction, { name }, { metadata: { annotations: emergency(bootId) } })
   else
@@ -185,14 +198,21 @@ export async function drainForShutdown(host: string, bootId: string, deps: Deps)
   await settle(hypervisor, deps)
 }
 
-export async function shutdownIsOff(host: string, deps: Deps): Promise<void> {
+/** Written down even when nothing is under way: the request may come after it. */
+export async function shutdownIsOff(host: string, at: string, deps: Deps): Promise<void> {
   const { kube } = deps
-  const [hypervisor, eviction] = await Promise.all([kube.find(Hypervisor, host), kube.find(Eviction, host)])
-  if (!hypervisor || !eviction?.metadata.annotations?.[emergencyAnnotation]) return
-  await kube.patch(
-    Eviction,
-    { name: host },
-    { metadata: { annotations: { [emergencyAnnotation]: null, [bootAnnotation]: null } } }
-  )
-  await settle(whole(hypervisor), deps)
+  const [found, eviction] = await Promise.all([kube.find(Hypervisor, host), kube.find(Eviction, host)])
+  if (!found) return
+  const hypervisor = whole(found)
+  const isUrgent = eviction?.metadata.annotations?.[emergencyAnnotation] !== undefined
+  const isNews = Date.parse(at) > calledOffMs(hypervisor)
+  if (!isUrgent && !isNews) return
+  if (isUrgent)
+    await kube.patch(
+      Eviction,
+      { name: host },
+      { metadata: { annotations: { [emergencyAnnotation]: null, [bootAnnotation]: null } } }
+    )
+  const reason = 'the host was asked to shut down, and stays up'
+  await settle(hypervisor, deps, isNews ? [{ kind: 'shutdown', to: `${calledOff}${at}`, reason }] : [])
 }

@@ -35,10 +35,10 @@ export default defineFunction({
       ofHost(data.name, onBehalfOf(call, deps))
     ),
     on(shutdownRequested, { key: ({ data }) => data.host }, ({ data }, deps: Deps, call) =>
-      deps.inTurn(data.host, () => drainForShutdown(data.host, data.bootId, onBehalfOf(call, deps)))
+      deps.inTurn(data.host, () => drainForShutdown(data.host, data, onBehalfOf(call, deps)))
     ),
     on(shutdownCancelled, { key: ({ data }) => data.host }, ({ data }, deps: Deps, call) =>
-      deps.inTurn(data.host, () => shutdownIsOff(data.host, onBehalfOf(call, deps)))
+      deps.inTurn(data.host, () => shutdownIsOff(data.host, data.at, onBehalfOf(call, deps)))
     )
   ]
 })

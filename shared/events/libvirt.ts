@@ -81,7 +81,8 @@ export const migrationEnded = fact('migration.ended', { ...job, result: Type.Str
 export const heartbeatSent = fact(
   'heartbeat.sent',
   { ...host, uptimeSeconds: Type.Number(), domains: Type.Integer() },
-  'the agent lives (every 2 s)'
+  'the agent lives (every 2 s)',
+  []
 )
 export const heartbeatMissed = event({
   type: 'sap.cloud.kvm.heartbeat.missed.v1',
@@ -91,7 +92,12 @@ export const heartbeatMissed = event({
   reactedBy: ['ha'],
   summary: 'an agent fell silent while its node seems fine'
 })
-export const uptimeReported = fact('uptime.reported', { ...host, uptimeSeconds: Type.Number() }, 'how long the host has been up')
+export const uptimeReported = fact(
+  'uptime.reported',
+  { ...host, uptimeSeconds: Type.Number() },
+  'how long the host has been up',
+  []
+)
 export const instancesReported = fact(
   'instances.reported',
   {
@@ -101,7 +107,8 @@ export const instancesReported = fact(
     after: Type.Optional(Type.String()),
     instances: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), active: Type.Boolean(), state: Type.String() }))
   },
-  'the domains of the host: all of them, or those that changed'
+  'the domains of the host: all of them, or those that changed',
+  []
 )
 export const libvirtLost = fact('libvirt.lost', { ...host, reason: Type.String() }, 'libvirt does not answer; VMs keep running')
 export const libvirtRestored = fact('libvirt.restored', host, 'libvirt answers again')

@@ -219,11 +219,34 @@ t.test(
 t.test('NA-21: a host that is about to shut down is drained at once; called off, it is enabled again', async t => {
   await make('spare')
   fake.addServer({ name: 'last', host: 'spare' })
-  const facts = { host: 'spare', at: new Date().toISOString(), bootId: 'boot-1', epoch: 1 }
-  t.equal(await running.post('maintenance', 'sap.cloud.kvm.shutdown.requested.v1', { ...facts, budgetSeconds: 60 }), 204)
+  const begun = Date.now()
+  const told = (what: 'requested' | 'cancelled', second: number) => {
+    const facts = { host: 'spare', at: new Date(begun + second * 1000).toISOString(), bootId: 'boot-1', epoch: 1 }
+    return running.post('maintenance', `sap.cloud.kvm.shutdown.${what}.v1`, {
+      ...facts,
+      ...(what === 'requested' && { budgetSeconds: 60 })
+    })
+  }
+  t.equal(await told('requested', 0), 204)
   await eventually('the host to be empty', async () => on('spare').length === 0, 60_000)
   t.equal(fake.host('spare').status, 'disabled')
-  t.equal(await running.post('maintenance', 'sap.cloud.kvm.shutdown.cancelled.v1', facts), 204)
+  t.equal(await told('cancelled', 1), 204)
+  await eventually('the host to be enabled', async () => fake.host('spare').status === 'enabled', 60_000)
+  await eventually('the Eviction to go', async () => (await admin.find(Eviction, 'spare')) === undefined, 60_000)
+  for (const [what, second] of [
+    ['requested', 0],
+    ['cancelled', 3],
+    ['requested', 2]
+  ] as const)
+    t.equal(await told(what, second), 204)
+  t.equal(
+    await admin.find(Eviction, 'spare'),
+    undefined,
+    'a request that was called off comes once more, and another after its end'
+  )
+  t.equal(await told('requested', 4), 204)
+  t.match((await admin.find(Eviction, 'spare'))?.spec, { reason: /shutdown/ }, 'a new one counts')
+  t.equal(await told('cancelled', 5), 204)
   await eventually('the host to be enabled', async () => fake.host('spare').status === 'enabled', 60_000)
 })
 
