@@ -30,10 +30,12 @@ export async function run(report: Report): Promise<void> {
     const random = seeded(2)
     const servers = [...fleet.cloud.world.instances.keys()]
     const [begun, before] = [realNow(), events]
+    let unplugged = ''
     for (let at = 0; at < minutes * 60_000; at += everyMs) {
       await perform(fleet, 'fire-watchdog', { vm: random.pick(servers) }).catch(() => {}) // one that is on the move has no watchdog
-      const name = random.pick([...fleet.hosts.keys()])
-      await perform(fleet, at % (2 * everyMs) === 0 ? 'pull-cable' : 'plug-cable', { host: name }).catch(() => {}) // none is out
+      if (at % (2 * everyMs) === 0)
+        await perform(fleet, 'pull-cable', { host: (unplugged = random.pick([...fleet.hosts.keys()])) })
+      else await perform(fleet, 'plug-cable', { host: unplugged })
       await time.advance(everyMs)
     }
     const seconds = (realNow() - begun) / 1000

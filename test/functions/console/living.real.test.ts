@@ -7,6 +7,7 @@ import t, { type Test } from 'tap'
 import { drover } from '../../cli/terminal.ts'
 import { start } from '../../local/start.ts'
 import { startBrowser } from '../../servers/chromium.ts'
+import { eventually } from '../../servers/eventually.ts'
 import { seriousFindings } from './axe.ts'
 
 const patience = 240_000
@@ -27,8 +28,16 @@ await page.goto(url)
 
 const tile = (host: string, word: string) => page.getByRole('link', { name: new RegExp(`^${host} ${word}`) })
 await page.getByRole('button', { name: `Ready ${hostCount}` }).waitFor()
-const hosts = JSON.parse((await run('get', '-o', 'json')).out) as Array<{ name: string; vms: number }>
-const [first = '', second = ''] = hosts.filter(({ vms }) => vms > 0).map(({ name }) => name)
+// a host may be Ready before its agent has told of the first VM
+const [first, second] = await eventually(
+  'two hosts with VMs',
+  async () => {
+    const hosts = JSON.parse((await run('get', '-o', 'json')).out) as Array<{ name: string; vms: number }>
+    const [one, another] = hosts.filter(({ vms }) => vms > 0).map(({ name }) => name)
+    return one !== undefined && another !== undefined ? ([one, another] as const) : undefined
+  },
+  patience
+)
 
 /** Of a fleet in which something goes on, with the buttons of the simulator; each is checked for what keeps people from using it. */
 async function takePictures(t: Test, folder: string, host: string): Promise<void> {
