@@ -205,7 +205,7 @@ export async function shutdownIsOff(host: string, at: string, deps: Deps): Promi
   if (!found) return
   const hypervisor = whole(found)
   const isUrgent = eviction?.metadata.annotations?.[emergencyAnnotation] !== undefined
-  const isNews = Date.parse(at) > calledOffMs(hypervisor)
+  const isNews = !isObserved(hypervisor, deps) && Date.parse(at) > calledOffMs(hypervisor)
   if (!isUrgent && !isNews) return
   if (isUrgent)
     await kube.patch(

@@ -1,4 +1,4 @@
-// The agent and its host, over a real dbus-daemon: units, shutdown, updates, certificates (NA-11, NA-16, NA-20…28). libvirt is its own test
+// Long: API server, libvirtd and bus are started once for all of it. The agent and its host, over a real dbus-daemon: units, shutdown, updates, certificates (NA-11, NA-16, NA-20…28). libvirt is its own test
 // driver in the real daemon; the API server is the real one.
 import { lstat, mkdir, readFile, readlink, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// The troubleshooting endpoints (spec/ovs.md §7) under the agent's own role: real tokens, a real switch with dummy cards, a real tshark.
+// Long: API server, switch and agent are started once for all of it. The troubleshooting endpoints (spec/ovs.md §7) under the agent's own role: real tokens, a real switch with dummy cards, a real tshark.
 import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { request as plainRequest } from 'node:http'

@@ -1,4 +1,4 @@
-// Every row of ha.md §2 that is about one server: what the agent tells, how the domain is then, and what must come of it.
+// Long: one table, as the specification has one. Every row of ha.md §2 that is about one server: what the agent tells, how the domain is then, and what must come of it.
 import type { EventKind } from '../../../shared/events/kind.ts'
 import * as libvirt from '../../../shared/events/libvirt.ts'
 import { life } from './fixtures.ts'

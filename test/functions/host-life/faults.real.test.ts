@@ -1,4 +1,4 @@
-// What goes wrong on a host's way (the "F" rows): the real API server, each function under its own role, and an OpenStack that misbehaves on order.
+// Long: API server and functions are started once for all rows. What goes wrong on a host's way (the "F" rows): the real API server, each function under its own role, and an OpenStack that misbehaves on order.
 import t, { type Test } from 'tap'
 import aggregates from '../../../functions/aggregates/handler.ts'
 import offboarding from '../../../functions/offboarding/handler.ts'

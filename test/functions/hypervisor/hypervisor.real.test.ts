@@ -1,4 +1,4 @@
-// functions/hypervisor on the real API server, under exactly the role of knative/hypervisor.yaml.
+// Long: API server and function are started once for all of it. functions/hypervisor on the real API server, under exactly the role of knative/hypervisor.yaml.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'

@@ -1,4 +1,4 @@
-// functions/machine on the real API server with the real definitions of KubeVirt, CDI and Multus, under the role of knative/machine.yaml.
+// Long: the API server and its definitions are set up once for all of it. functions/machine on the real API server with the real definitions of KubeVirt, CDI and Multus, under the role of knative/machine.yaml.
 import t from 'tap'
 import {
   DataVolume,

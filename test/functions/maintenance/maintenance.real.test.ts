@@ -1,4 +1,4 @@
-// HV-44…HV-47: maintenance and evict as one workflow, each under its own role on the real API server, with the cluster agent between them and a
+// Long: API server and functions are started once for all of it. HV-44…HV-47: maintenance and evict as one workflow, each under its own role on the real API server, with the cluster agent between them and a
 // behaving OpenStack behind them.
 import t from 'tap'
 import evict from '../../../functions/evict/handler.ts'
