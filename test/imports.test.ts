@@ -39,11 +39,11 @@ t.test('functions and agents import shared/ only, never each other', async t => 
     ({ file, target }) =>
       /^(functions|agents)\//.test(file) && /^(functions|agents)\//.test(target) && !target.startsWith(own(file))
   )
-  t.same(breaches.map(show), [])
+  t.strictSame(breaches.map(show), [])
 })
 
 t.test('shared/ never imports functions or agents', async t => {
-  t.same(
+  t.strictSame(
     outsideOf('shared/')
       .filter(({ target }) => /^(functions|agents)\//.test(target))
       .map(show),
@@ -53,7 +53,7 @@ t.test('shared/ never imports functions or agents', async t => {
 
 t.test('shared/ outside of shared/local never imports shared/local', async t => {
   const breaches = imports.filter(({ file, target }) => !file.startsWith('shared/local/') && target.startsWith('shared/local/'))
-  t.same(breaches.map(show), [])
+  t.strictSame(breaches.map(show), [])
 })
 
 for (const client of ['node-libvirt', 'ovsdb-client', 'openstack-sdk-lite']) {
@@ -63,24 +63,27 @@ for (const client of ['node-libvirt', 'ovsdb-client', 'openstack-sdk-lite']) {
       dependencies?: object
     }
     const allowed = (target: string) => target.startsWith('node:') || Object.keys(dependencies).includes(target)
-    t.same(
+    t.strictSame(
       outsideOf(folder)
         .filter(({ target }) => !allowed(target))
         .map(show),
       []
     )
     const byPath = imports.filter(({ file, target }) => !file.startsWith(folder) && target.startsWith(folder))
-    t.same(byPath.map(show), [], 'it is imported by its name')
+    t.strictSame(byPath.map(show), [], 'it is imported by its name')
   })
 }
 
 t.test('only openstack-sdk-lite has axios', async t => {
-  t.same(imports.filter(({ file, target }) => target === 'axios' && !file.startsWith('shared/openstack-sdk-lite/')).map(show), [])
+  t.strictSame(
+    imports.filter(({ file, target }) => target === 'axios' && !file.startsWith('shared/openstack-sdk-lite/')).map(show),
+    []
+  )
 })
 
 t.test('shared/kube knows no other client', async t => {
   const clients = /^(node-libvirt|ovsdb-client|openstack-sdk-lite|shared\/(runtime|local))/
-  t.same(
+  t.strictSame(
     outsideOf('shared/kube/')
       .filter(({ target }) => clients.test(target))
       .map(show),
@@ -110,7 +113,7 @@ t.test('what is decided is pure: it takes values from schema, events, a pure pac
   const all = sources
     .filter(file => pure.test(file))
     .flatMap(file => breaches(file, new Set([file])).map(one => [file, show(one)]))
-  t.same(all, [])
+  t.strictSame(all, [])
 })
 
 const chance = /Date\.now\(|new Date\(\)|Math\.random\(|random(Bytes|UUID|Int)\(/

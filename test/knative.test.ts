@@ -20,7 +20,7 @@ const files = (await Array.fromAsync(glob('knative/*.yaml', { cwd: root }))).sor
 const manifests: Manifest[] = []
 for (const file of files) {
   for (const document of parseAllDocuments(await readFile(join(root, file), 'utf8'))) {
-    t.same(document.errors, [], `${file} is YAML`)
+    t.strictSame(document.errors, [], `${file} is YAML`)
     manifests.push({ file, ...document.toJSON() })
   }
 }
@@ -28,7 +28,7 @@ const triggers = manifests.filter(({ kind }) => kind === 'Trigger')
 const kustomization = manifests.find(({ file }) => file === 'knative/kustomization.yaml') as unknown as { resources: string[] }
 
 t.test('every file is installed', async t => {
-  t.same(
+  t.strictSame(
     files.filter(file => file !== 'knative/kustomization.yaml').map(file => file.slice('knative/'.length)),
     kustomization.resources
   )
@@ -46,7 +46,7 @@ t.test('the Triggers and the handlers name the same types', async t => {
     const wired = triggers
       .filter(({ spec }) => spec['subscriber'].ref.name === fn.name)
       .map(({ spec }) => String(spec['filter'].attributes.type))
-    t.same(wired.sort(), taken, fn.name)
+    t.strictSame(wired.sort(), taken, fn.name)
     t.ok(
       manifests.some(({ kind, metadata }) => kind === 'Service' && metadata.name === fn.name),
       `${fn.name} has a Service`
@@ -61,8 +61,12 @@ const seconds = (duration: string) => Number(/^PT([\d.]+)S$/.exec(duration)?.[1]
 
 for (const { file, metadata, spec } of triggers) {
   t.test(`${file}: ${metadata.name} uses only what every broker class can do`, async t => {
-    t.same(Object.keys(spec).sort(), ['broker', 'delivery', 'filter', 'subscriber'], 'no `filters`: RabbitMQBroker ignores them')
-    t.same(Object.keys(spec['filter']), ['attributes'])
+    t.strictSame(
+      Object.keys(spec).sort(),
+      ['broker', 'delivery', 'filter', 'subscriber'],
+      'no `filters`: RabbitMQBroker ignores them'
+    )
+    t.strictSame(Object.keys(spec['filter']), ['attributes'])
     const { type, ...others } = spec['filter'].attributes
     t.ok(types.has(type), `${type} is in the table of events`)
     t.ok(
@@ -75,7 +79,7 @@ for (const { file, metadata, spec } of triggers) {
     t.ok(seconds(backoffDelay) >= 0.2, 'RabbitMQBroker dies of less than 0.1 s')
     t.ok(seconds(timeout) > 0 && seconds(timeout) <= 60)
     t.ok(deadLetterSink?.ref?.name, "a Trigger's delivery replaces the Broker's whole")
-    t.same(rest, {}, 'nothing that a class does not know')
+    t.strictSame(rest, {}, 'nothing that a class does not know')
   })
 }
 
@@ -85,7 +89,7 @@ t.test('no Service asks for what Serving refuses', async t => {
     const refs = spec['template'].spec.containers
       .flatMap(({ env = [] }: any) => env)
       .filter(({ valueFrom }: any) => valueFrom?.fieldRef)
-    t.same(refs, [], `${file}: ${metadata.name} has no fieldRef`)
+    t.strictSame(refs, [], `${file}: ${metadata.name} has no fieldRef`)
   }
 })
 

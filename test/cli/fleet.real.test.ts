@@ -213,11 +213,11 @@ t.test('doctor: what is there, what is not, and what to do', async t => {
 
 t.test('completion: commands, options, choices and hosts', async t => {
   const complete = async (...words: string[]) => (await drover(['complete', '--', ...words])).out.trim().split('\n')
-  t.same(await complete('des'), ['describe'])
-  t.same(await complete('describe', 'al'), ['alpha'])
-  t.same(await complete('get', '-o', ''), ['text', 'wide', 'json', 'yaml'])
+  t.strictSame(await complete('des'), ['describe'])
+  t.strictSame(await complete('describe', 'al'), ['alpha'])
+  t.strictSame(await complete('get', '-o', ''), ['text', 'wide', 'json', 'yaml'])
   t.ok((await complete('drain', '--')).includes('--dry-run'))
-  t.same(await complete('deadletters', ''), ['list', 'replay'])
+  t.strictSame(await complete('deadletters', ''), ['list', 'replay'])
   for (const shell of ['bash', 'zsh', 'fish']) t.match((await drover(['completion', shell])).out, /drover complete --/)
 })
 

@@ -62,7 +62,7 @@ t.test('the launcher hands on what it is asked to end by', async t => {
   const inner = Number(await eventually('the program behind it', children))
   const exited = once(child, 'exit')
   child.kill('SIGTERM')
-  t.same(await exited, [143, null])
+  t.strictSame(await exited, [143, null])
   t.throws(() => process.kill(inner, 0), { code: 'ESRCH' }, 'nothing is left running')
 })
 

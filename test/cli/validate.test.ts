@@ -21,7 +21,7 @@ const folder = t.testdir({
 const at = (name: string) => join(folder, name)
 
 t.test('what is fine gives 0', async t => {
-  t.same(await drover(['validate', '-f', at('good.yaml')]), {
+  t.strictSame(await drover(['validate', '-f', at('good.yaml')]), {
     code: 0,
     out: '2 checked, 0 refused, 1 of other kinds left out\n',
     err: ''
@@ -106,7 +106,7 @@ t.test('render: what would be created for a Machine, by the code that does it', 
   const yaml = await drover(['render', '-f', at('good.yaml')])
   t.match(yaml.out, /^kind: VirtualMachine$/m)
   t.notMatch(yaml.out, /ownerReferences/, 'a Machine that was never stored owns nothing')
-  t.same(await drover(['render', '-f', at('good.yaml')]), yaml, 'the same again')
+  t.strictSame(await drover(['render', '-f', at('good.yaml')]), yaml, 'the same again')
   t.match(JSON.parse((await drover(['render', '-o', 'json', at('good.yaml')])).out), { kind: 'List' })
   const lonely = machine('web', '{ template: small, networks: [{ name: a, networkName: other }] }')
   t.match(await drover(['render'], lonely), { code: 2, err: /NetworkConfiguration other is not among the files/ })

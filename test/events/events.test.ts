@@ -12,7 +12,7 @@ t.test('README shows the table as the code has it: `npm run docs`', async t => t
 
 t.test('no type occurs twice', async t => {
   const types = allKinds.map(({ type }) => type)
-  t.same(
+  t.strictSame(
     types.filter((type, index) => types.indexOf(type) !== index),
     []
   )
@@ -58,7 +58,7 @@ t.test('every event of the specs is in the table', async t => {
     // spec/machine.md V2
     ...names('io.vitistack', 'machine.created machine.started machine.stopped machine.failed machine.recovered machine.deleted')
   ]
-  t.same(
+  t.strictSame(
     specified.filter(type => !types.has(type)),
     []
   )

@@ -43,9 +43,9 @@ t.test('a function answers there, from its compile cache', async t => {
   t.match(status, /^NoNewPrivs:\s1$/m)
   t.match(await readFile(`/proc/${child.pid}/mounts`, 'utf8'), /^\S+ \/ \S+ ro[, ]/m, 'its root cannot be written to')
   child.kill('SIGTERM')
-  t.same(await once(child, 'exit'), [0, null])
+  t.strictSame(await once(child, 'exit'), [0, null])
   t.ok(cache.accepted > 5, `${cache.accepted} modules came from the cache`)
-  t.same(cache.other, [])
+  t.strictSame(cache.other, [])
 })
 
 t.test('an agent tells its settings, and a name that is none is refused', async t => {
@@ -65,10 +65,10 @@ t.test('the Containerfile says the same of the image', async t => {
   const lines = (await readFile(join(import.meta.dirname, '../../shared/image/Containerfile'), 'utf8')).split('\n')
   const said = (word: string) => lines.filter(line => line.startsWith(`${word} `)).map(line => line.slice(word.length + 1))
   const { User, Env, Entrypoint, WorkingDir } = about.config
-  t.same(said('ENV'), Env)
-  t.same(said('USER'), [User])
-  t.same(said('WORKDIR').at(-1), WorkingDir)
-  t.same(JSON.parse(said('ENTRYPOINT').join()), Entrypoint)
+  t.strictSame(said('ENV'), Env)
+  t.strictSame(said('USER'), [User])
+  t.strictSame(said('WORKDIR').at(-1), WorkingDir)
+  t.strictSame(JSON.parse(said('ENTRYPOINT').join()), Entrypoint)
 })
 
 t.test('what is in it is listed', async t => {

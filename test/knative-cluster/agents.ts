@@ -121,7 +121,11 @@ export async function agents(t: Test, world: World, lab: Lab): Promise<void> {
     }
     t.match([...traces], [/^00-[\da-f]{32}-[\da-f]{16}-01$/], 'the trace that the agent began, at all of them')
     const paths = new Set(sink.received.filter(({ headers }) => headers['ce-type'] === type).map(({ path }) => path))
-    t.same([...paths].sort(), ['/all', ...functions.map(fn => `/${fn}`)].sort(), `${type} → ${functions.join(', ') || 'nobody'}`)
+    t.strictSame(
+      [...paths].sort(),
+      ['/all', ...functions.map(fn => `/${fn}`)].sort(),
+      `${type} → ${functions.join(', ') || 'nobody'}`
+    )
   }
 }
 

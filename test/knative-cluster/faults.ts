@@ -56,7 +56,7 @@ export async function unavailable(t: Test, world: World): Promise<void> {
     const late = lines.find(({ id, status }) => status === 204 && lines.some(one => one['id'] === id && one['status'] === 503))
     return late && lines.filter(({ id }) => id === late['id']).map(({ status }) => status)
   })
-  t.same([answers[0], answers.at(-1)], [503, 204], `one event was answered ${answers.join(', ')}`)
+  t.strictSame([answers[0], answers.at(-1)], [503, 204], `one event was answered ${answers.join(', ')}`)
 }
 
 /** SIGKILL to the function while twenty hosts come in. */
@@ -127,7 +127,7 @@ export async function certificateRotated(t: Test, world: World): Promise<void> {
     },
     patience
   )
-  t.same(refused, [], 'and the webhook never failed meanwhile')
+  t.strictSame(refused, [], 'and the webhook never failed meanwhile')
 }
 
 /** Serial number of what the admission pods show. */

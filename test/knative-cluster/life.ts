@@ -35,7 +35,7 @@ export async function upgraded(t: Test, world: World): Promise<void> {
   for (const name of names) await eventually(`the Hypervisor ${name}`, () => admin.find(Hypervisor, name), patience)
   t.comment(`${names.length} hosts came in meanwhile`)
   const after = await identities(world)
-  t.same(
+  t.strictSame(
     [...before].filter(([name, uid]) => after.get(name) !== uid),
     [],
     'what was there is there'
@@ -69,8 +69,8 @@ export async function uninstalled(t: Test, world: World): Promise<void> {
     'all of it is gone'
   )
   for (const path of [services, '/apis/eventing.knative.dev/v1/namespaces/drover/triggers', '/api/v1/namespaces/drover/pods'])
-    t.same(await listed(cluster, path), [], path)
-  t.same(await identities(world), before, 'the objects stay')
+    t.strictSame(await listed(cluster, path), [], path)
+  t.strictSame(await identities(world), before, 'the objects stay')
   await admin.patch(Hypervisor, { name: [...before.keys()][0] ?? '' }, { metadata: { labels: { still: 'here' } } })
   t.pass('and can be written: no webhook is left behind')
   const namespaces = new Set((await listed(cluster, '/api/v1/namespaces')).map(({ metadata }) => metadata.name))

@@ -57,7 +57,7 @@ export async function sinkAway(t: Test, world: World, lab: Lab): Promise<void> {
   const ofOutage = () => [...once().values()].filter(({ name, event }) => name === 'restless' && /suspended|resumed/.test(event))
   await eventually('all that was kept', async () => ofOutage().length >= changes, patience)
   const told = ofOutage().map(({ event }) => event)
-  t.same(
+  t.strictSame(
     told,
     Array.from({ length: changes }, (_, n) => (n % 2 === 0 ? 'suspended' : 'resumed')),
     'each once, in order'

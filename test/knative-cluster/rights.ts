@@ -20,6 +20,6 @@ export async function nothingRefused(t: Test, { cluster }: World): Promise<void>
       const { kind, metadata } = document.toJSON() as { kind: string; metadata?: { name: string } }
       if (kind !== 'ServiceAccount' || metadata === undefined) continue
       const { refused } = await rightsOf(cluster, basename(file), metadata.name)
-      t.same(refused, [], metadata.name)
+      t.strictSame(refused, [], metadata.name)
     }
 }

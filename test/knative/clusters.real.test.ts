@@ -113,6 +113,6 @@ t.test('a Node of the hypervisor cluster becomes a Hypervisor there, by a functi
   t.ok(await holder(there), 'the lease is beside the objects')
   t.equal(await holder(here), undefined)
   t.equal(await here.find(Node, 'far'), undefined)
-  t.same((await here.list(Hypervisor)).items, [], 'the control-plane cluster has no objects of the fleet')
-  t.same(await Promise.all([agent.stop(), fn.stop()]), [0, 0])
+  t.strictSame((await here.list(Hypervisor)).items, [], 'the control-plane cluster has no objects of the fleet')
+  t.strictSame(await Promise.all([agent.stop(), fn.stop()]), [0, 0])
 })

@@ -72,7 +72,7 @@ const combinations = [
 
 t.test('every component is tried', async t => {
   const there = (await readdir(join(root, 'knative/components'))).sort()
-  t.same([...new Set(combinations.flat())].sort(), there)
+  t.strictSame([...new Set(combinations.flat())].sort(), there)
 })
 
 for (const components of combinations) {

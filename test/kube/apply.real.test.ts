@@ -32,16 +32,16 @@ t.test('apply creates, changes, and removes what is left out', async t => {
   const made = await kube.apply(ConfigMap, map('own', { a: '1', b: '2' }))
   t.match(made, { kind: 'ConfigMap', apiVersion: 'v1', data: { a: '1', b: '2' } })
   const changed = await kube.apply(ConfigMap, map('own', { a: '3' }))
-  t.same(changed.data, { a: '3' })
+  t.strictSame(changed.data, { a: '3' })
 })
 
 t.test('HV-7: nothing is sent when nothing changed', async t => {
   await kube.apply(ConfigMap, map('same', { a: '1' }))
   const live = await read(kube, 'same')
-  t.same(await sent(() => kube.apply(ConfigMap, map('same', { a: '1' }), { live })), [])
-  t.same(await sent(() => kube.apply(ConfigMap, map('same', { a: '2' }), { live })), ['apply OK'])
+  t.strictSame(await sent(() => kube.apply(ConfigMap, map('same', { a: '1' }), { live })), [])
+  t.strictSame(await sent(() => kube.apply(ConfigMap, map('same', { a: '2' }), { live })), ['apply OK'])
   const now = await read(kube, 'same')
-  t.same(
+  t.strictSame(
     await sent(() => kube.apply(ConfigMap, { metadata: { name: 'same', namespace } }, { live: now })),
     ['apply OK'],
     'a field left out'
@@ -52,11 +52,11 @@ t.test('HV-7: nothing is sent when nothing changed', async t => {
 t.test('HV-7: a value that somebody else set is still made ours, once', async t => {
   await other.apply(ConfigMap, map('agreed', { a: '1' }))
   const live = await read(kube, 'agreed')
-  t.same(await sent(() => kube.apply(ConfigMap, map('agreed', { a: '1' }), { live })), ['apply OK'])
+  t.strictSame(await sent(() => kube.apply(ConfigMap, map('agreed', { a: '1' }), { live })), ['apply OK'])
   const now = await read(kube, 'agreed')
-  t.same(await sent(() => kube.apply(ConfigMap, map('agreed', { a: '1' }), { live: now })), [])
+  t.strictSame(await sent(() => kube.apply(ConfigMap, map('agreed', { a: '1' }), { live: now })), [])
   await other.apply(ConfigMap, map('agreed', {}))
-  t.same((await read(kube, 'agreed')).data, { a: '1' }, 'and stays when the other leaves it')
+  t.strictSame((await read(kube, 'agreed')).data, { a: '1' }, 'and stays when the other leaves it')
 })
 
 t.test('HV-5: a field of an earlier non-apply writer goes when we leave it out', async t => {
@@ -67,18 +67,18 @@ t.test('HV-5: a field of an earlier non-apply writer goes when we leave it out',
     operation,
     fieldsV1
   }))
-  t.same(owners, [
+  t.strictSame(owners, [
     { manager: 'drover-test', operation: 'Apply', fieldsV1: { 'f:data': { 'f:ours': {} } } },
     { manager: 'somebody-else', operation: 'Update', fieldsV1: { 'f:data': { '.': {}, 'f:theirs': {} } } }
   ])
   await kube.apply(ConfigMap, map('old', {}), { live: await read(kube, 'old') })
-  t.same((await read(kube, 'old')).data, { theirs: '2' })
+  t.strictSame((await read(kube, 'old')).data, { theirs: '2' })
 })
 
 t.test('HV-5: so it does when the earlier writer had nothing else', async t => {
   await other.create(ConfigMap, map('older', { ours: '1' }))
   await kube.apply(ConfigMap, map('older', { ours: '1' }), { live: await read(kube, 'older') })
-  t.same(
+  t.strictSame(
     (await read(kube, 'older')).metadata!.managedFields!.map(entry => entry.manager),
     ['drover-test']
   )
@@ -115,7 +115,7 @@ t.test('HV-5, HV-6: conditions merge by type; an equal set is not written again'
   }
   await write(kube, 'Mine', new Date(0))
   await write(other, 'Theirs', new Date(0))
-  t.same(await sent(() => write(kube, 'Mine', new Date())), ['get OK'])
+  t.strictSame(await sent(() => write(kube, 'Mine', new Date())), ['get OK'])
   const node = await kube.find(Node, name)
   t.match(findCondition(node, 'Mine'), { status: 'True', lastTransitionTime: '1970-01-01T00:00:00Z' })
   t.match(findCondition(node, 'Theirs'), { status: 'True' })
@@ -126,7 +126,7 @@ t.test('without force, a field of another manager is a Conflict that names it', 
   const error = await kube.apply(ConfigMap, map('contested', { a: 'ours' }), { force: false }).catch((err: unknown) => err)
   t.ok(error instanceof KubeError)
   t.match(error, { code: 'Conflict', status: 409, retryable: false, message: /conflict with "somebody-else".*\.data\.a/ })
-  t.same((await kube.apply(ConfigMap, map('contested', { a: 'ours' }))).data, { a: 'ours' }, 'with force it is taken')
+  t.strictSame((await kube.apply(ConfigMap, map('contested', { a: 'ours' }))).data, { a: 'ours' }, 'with force it is taken')
 })
 
 t.test('the same apply twenty times at once is one write', async t => {
@@ -138,8 +138,8 @@ t.test('the same apply twenty times at once is one write', async t => {
       Array.from({ length: 20 }, () => kube.apply(ConfigMap, map(name, { a: '1', b: '2' }), before ? { live: before } : {}))
     )
     const final = await read(kube, name)
-    t.same(new Set(results.map(({ metadata }) => metadata!.resourceVersion)), new Set([final.metadata!.resourceVersion]))
-    t.same(final.data, { a: '1', b: '2' })
+    t.strictSame(new Set(results.map(({ metadata }) => metadata!.resourceVersion)), new Set([final.metadata!.resourceVersion]))
+    t.strictSame(final.data, { a: '1', b: '2' })
   }
 })
 
@@ -151,7 +151,7 @@ t.test('an object that was deleted meanwhile does not come back', async t => {
   t.equal(await kube.find(ConfigMap, 'gone', namespace), undefined)
   await kube.apply(ConfigMap, map('gone', { a: 'another' }))
   await t.rejects(kube.apply(ConfigMap, map('gone', { a: '2' }), { live }), { code: 'NotFound' })
-  t.same((await read(kube, 'gone')).data, { a: 'another' })
+  t.strictSame((await read(kube, 'gone')).data, { a: 'another' })
 })
 
 t.test('an apply that names a version holds to it', async t => {
@@ -167,8 +167,8 @@ t.test('an apply that names a version holds to it', async t => {
 
 t.test('a dry run changes nothing', async t => {
   await kube.apply(ConfigMap, map('dry', { a: '1' }))
-  t.same((await kube.apply(ConfigMap, map('dry', { a: '2' }), { dryRun: true })).data, { a: '2' })
-  t.same((await read(kube, 'dry')).data, { a: '1' })
+  t.strictSame((await kube.apply(ConfigMap, map('dry', { a: '2' }), { dryRun: true })).data, { a: '2' })
+  t.strictSame((await read(kube, 'dry')).data, { a: '1' })
 })
 
 const owner = await kube.create(ConfigMap, map('owner', {})) // a real one, or the garbage collector takes what it owns
@@ -228,9 +228,9 @@ for (const [name, kind, wanted] of shapes) {
     await kube.apply(kind, object)
     await other.apply(kind, { metadata: { name: id, namespace, labels: { theirs: 'yes' }, finalizers: ['example.dev/theirs'] } })
     const live = (await kube.find(kind, id, namespace))!
-    t.same(await sent(() => kube.apply(kind, object, { live })), [])
+    t.strictSame(await sent(() => kube.apply(kind, object, { live })), [])
     const labelled = { ...object, metadata: { ...object.metadata, labels: { ...object.metadata?.labels, more: '1' } } }
-    t.same(await sent(() => kube.apply(kind, labelled, { live })), ['apply OK'])
+    t.strictSame(await sent(() => kube.apply(kind, labelled, { live })), ['apply OK'])
   })
 }
 

@@ -52,7 +52,7 @@ for (const [name, previous, wanted, then] of cases) {
 
 t.test('HV-5: only the wanted ones are returned, in their order', async t => {
   const types = conditionSet(before, [verdict({ type: 'B' }), verdict(), verdict({ type: 'A' })], now).map(({ type }) => type)
-  t.same(types, ['B', 'Ready', 'A'])
+  t.strictSame(types, ['B', 'Ready', 'A'])
 })
 
 t.test('without a generation there is no observedGeneration', async t => {
@@ -61,7 +61,7 @@ t.test('without a generation there is no observedGeneration', async t => {
 
 t.test('a second run over its own result changes nothing', async t => {
   const first = conditionSet(before, [verdict()], now, 4)
-  t.same(conditionSet(first, [verdict()], new Date(), 4), first)
+  t.strictSame(conditionSet(first, [verdict()], new Date(), 4), first)
 })
 
 t.test('HV-6: a message ends at 1 KiB, within no character', async t => {

@@ -12,7 +12,7 @@ t.test('client-node is loaded by connect, and not by an import', async t => {
   t.teardown(() => hooks.deregister())
   const { connect } = await import('../../shared/kube/index.ts')
   t.ok(loaded.some(url => url.endsWith('/shared/kube/connect.ts')))
-  t.same(
+  t.strictSame(
     loaded.filter(url => url.includes('node_modules')),
     []
   )

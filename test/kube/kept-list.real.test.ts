@@ -48,21 +48,21 @@ const write = (set: string, name: string, step: string) =>
 t.test('what was written before it is asked is told, without a list of everything', async t => {
   await write('a', 'a-1', '1')
   const kept = await keptBy(t, 'a')
-  t.same(await kept.told(), ['a-1 1'])
+  t.strictSame(await kept.told(), ['a-1 1'])
   await untilKept(kept)
   const before = kept.lists()
   for (let step = 2; step < 30; step++) {
     await write('a', 'a-1', String(step))
-    t.same(await kept.told(), [`a-1 ${step}`])
+    t.strictSame(await kept.told(), [`a-1 ${step}`])
   }
   await write('a', 'a-2', '1')
-  t.same(await kept.told(), ['a-1 29', 'a-2 1'])
+  t.strictSame(await kept.told(), ['a-1 29', 'a-2 1'])
   await admin.delete(ConfigMap, { name: 'a-1', namespace })
-  t.same(await kept.told(), ['a-2 1'])
+  t.strictSame(await kept.told(), ['a-2 1'])
   await write('elsewhere', 'b-1', '1')
-  t.same(await kept.told(), ['a-2 1'], 'what is not asked for moves the version, too')
+  t.strictSame(await kept.told(), ['a-2 1'], 'what is not asked for moves the version, too')
   t.equal(kept.lists(), before)
-  t.same(
+  t.strictSame(
     (await kept.list.all()).map(({ metadata }) => metadata),
     [{ name: 'a-2' }],
     'only what is wanted is kept'
@@ -78,7 +78,7 @@ t.test('while nothing follows it is listed, and an outage is told', async t => {
   await t.rejects(kept.told(), { code: 'Unreachable' })
   await write('c', 'c-1', '2')
   net.restore()
-  t.same(await kept.told(), ['c-1 2'])
+  t.strictSame(await kept.told(), ['c-1 2'])
   await untilKept(kept)
-  t.same(await kept.told(), ['c-1 2'])
+  t.strictSame(await kept.told(), ['c-1 2'])
 })

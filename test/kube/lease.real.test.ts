@@ -76,7 +76,7 @@ t.test('who leaves gives it up, and the next has it without waiting for the end 
   t.equal((await holderOf('left'))?.holderIdentity === 'one', false)
   await untilHeld(t, two, one)
   await telling
-  t.same(told, [true, false])
+  t.strictSame(told, [true, false])
   t.match(await holderOf('left'), { holderIdentity: 'two', leaseTransitions: 1 })
 })
 

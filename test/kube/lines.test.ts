@@ -11,7 +11,7 @@ t.test('lines are whole at every cut of the bytes', async t => {
   for (let one = 0; one <= bytes.length; one++) {
     for (let two = one; two <= bytes.length; two++) {
       const parts = chunks(bytes.subarray(0, one), bytes.subarray(one, two), bytes.subarray(two))
-      t.same(await collect(lines(parts, 100)), ['{"a":"ü"}', '{"b":"漢字"}\r', 'last'], { diagnostic: false })
+      t.strictSame(await collect(lines(parts, 100)), ['{"a":"ü"}', '{"b":"漢字"}\r', 'last'], { diagnostic: false })
     }
   }
 })

@@ -42,7 +42,7 @@ t.test('list: 300 objects in pages are all there, once, each with its kind', asy
   ] as const) {
     requests = 0
     const { items, resourceVersion } = await kube.list(ConfigMap, { namespace, pageSize, labelSelector: 'odd' })
-    t.same(
+    t.strictSame(
       items.map(item => item.metadata!.name),
       names
     )
@@ -60,7 +60,7 @@ t.test('list: one state, though objects come and go between the pages', async t 
   })
   const { items } = await paging.list(ConfigMap, { namespace, pageSize: 20, labelSelector: 'odd' })
   await writes
-  t.same(
+  t.strictSame(
     items.map(item => item.metadata!.name),
     names
   )
@@ -70,7 +70,7 @@ t.test('pages: page after page', async t => {
   const sizes: number[] = []
   for await (const page of kube.pages(ConfigMap, { namespace, pageSize: 90, labelSelector: 'odd in (true, false)' }))
     sizes.push(page.length)
-  t.same(sizes, [90, 90, 90, 29])
+  t.strictSame(sizes, [90, 90, 90, 29])
 })
 
 t.test('selectors', async t => {

@@ -14,9 +14,9 @@ const names = (items: ConfigMap[]): Array<string | undefined> => items.map(({ me
 t.test('list: pages that expire midway are dropped, and all begins again', async t => {
   const { kube, asked } = await scripted(t, [page(1, ['a', 'b'], 'next'), expired, page(5, ['b'], 'more'), page(5, ['c'])])
   const { items, resourceVersion } = await kube.list(ConfigMap, { pageSize: 2 })
-  t.same(names(items), ['b', 'c'])
+  t.strictSame(names(items), ['b', 'c'])
   t.equal(resourceVersion, '5')
-  t.same(
+  t.strictSame(
     asked.map(url => url.searchParams.get('continue')),
     [null, 'next', null, 'more']
   )
@@ -25,7 +25,7 @@ t.test('list: pages that expire midway are dropped, and all begins again', async
 t.test('pages: what was told stays told, and may come again', async t => {
   const { kube } = await scripted(t, [page(1, ['a'], 'next'), expired, page(5, ['a', 'b'])])
   const told = await Array.fromAsync(kube.pages(ConfigMap), names)
-  t.same(told, [['a'], ['a', 'b']])
+  t.strictSame(told, [['a'], ['a', 'b']])
 })
 
 t.test('neither goes on for ever', async t => {
@@ -37,5 +37,5 @@ t.test('neither goes on for ever', async t => {
 
 t.test('an empty list of a server that says null', async t => {
   const { kube } = await scripted(t, [json(200, { metadata: { resourceVersion: '1' }, items: null })])
-  t.same(await kube.list(ConfigMap), { items: [], resourceVersion: '1' })
+  t.strictSame(await kube.list(ConfigMap), { items: [], resourceVersion: '1' })
 })

@@ -34,7 +34,7 @@ const wrong: Array<[name: string, token: string, audiences?: string[]]> = [
   ['a token that is not for the API server', token]
 ]
 for (const [name, token, audiences] of wrong) {
-  t.test(`TokenReview: ${name}`, async t => t.same(await kube.reviewToken(token, audiences), { authenticated: false }))
+  t.test(`TokenReview: ${name}`, async t => t.strictSame(await kube.reviewToken(token, audiences), { authenticated: false }))
 }
 
 t.test('SubjectAccessReview: on objects and on paths', async t => {

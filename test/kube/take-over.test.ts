@@ -68,7 +68,7 @@ const cases: Array<[name: string, before: ManagedFields[] | undefined, wanted: o
 ]
 for (const [name, managedFields, wanted, after] of cases) {
   t.test(`HV-5: ${name}: ${after ? 'handed over' : 'nothing to take'}`, async t => {
-    t.same(takeOver({ metadata: { ...(managedFields && { managedFields }) } }, wanted, 'me', undefined, now), after)
+    t.strictSame(takeOver({ metadata: { ...(managedFields && { managedFields }) } }, wanted, 'me', undefined, now), after)
   })
 }
 
@@ -81,5 +81,5 @@ t.test('HV-5: in the status it is the owner of the status that gains', async t =
     'status',
     now
   )
-  t.same(after, [mine(data('a')), { ...mine({ 'f:status': { 'f:a': {} } }), subresource: 'status' }])
+  t.strictSame(after, [mine(data('a')), { ...mine({ 'f:status': { 'f:a': {} } }), subresource: 'status' }])
 })

@@ -43,7 +43,7 @@ for (const [names, answers, then, pauses] of cases) {
       )
       t.equal(outcome, then)
       t.equal(seen.asked.length, answers.length)
-      t.same(seen.pauses, pauses)
+      t.strictSame(seen.pauses, pauses)
     })
   }
 }
@@ -80,7 +80,7 @@ t.test('nobody listens: a write is tried again too, and the cause is kept', asyn
   const pace = { delay: async (ms: number) => void pauses.push(ms), random: () => 1 }
   const kube = await connect({ manager: 'm', kubeconfig: await kubeconfig(t, 'http://127.0.0.1:1', {}), pace })
   await t.rejects(kube.apply(ConfigMap, map), { code: 'Unreachable', retryable: true, cause: { code: 'ECONNREFUSED' } })
-  t.same(pauses, [100, 200])
+  t.strictSame(pauses, [100, 200])
 })
 
 t.test('the time limit holds for a server that does not answer, or stops in the middle', async t => {
@@ -151,7 +151,7 @@ t.test('a rotated token is read again when the old one is refused, once', async 
   await writeFile(tokenFile, 'new')
   await kube.list(ConfigMap)
   await kube.list(ConfigMap)
-  t.same(tokens, ['Bearer old', 'Bearer old', 'Bearer new', 'Bearer new'])
+  t.strictSame(tokens, ['Bearer old', 'Bearer old', 'Bearer new', 'Bearer new'])
 })
 
 t.test('names are checked before anything is sent', async t => {
@@ -159,5 +159,5 @@ t.test('names are checked before anything is sent', async t => {
   await t.rejects(kube.find(ConfigMap, '', 'n'), { code: 'BadRequest' })
   await t.rejects(kube.find(ConfigMap, 'a'), { code: 'BadRequest', message: /without a namespace/ })
   await t.rejects(kube.apply(ConfigMap, {}), { code: 'BadRequest' })
-  t.same(asked, [])
+  t.strictSame(asked, [])
 })

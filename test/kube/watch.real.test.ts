@@ -73,12 +73,12 @@ t.test('every change is told once, in order', async t => {
   await write('quiet', 0, 4)
   const notes = follow(t, admin, 'quiet')
   await until(() => notes.snapshots === 1)
-  t.same(notes.here, await present('quiet'), 'the snapshot is what was there')
+  t.strictSame(notes.here, await present('quiet'), 'the snapshot is what was there')
   const { changed, deleted } = await write('quiet', 4, 20)
   await until(() => notes.told.length >= changed.length + deleted.length)
-  t.same(only('changed', notes.told), changed)
-  t.same(only('deleted', notes.told).map(withoutVersion), deleted)
-  t.same(notes.here, await present('quiet'))
+  t.strictSame(only('changed', notes.told), changed)
+  t.strictSame(only('deleted', notes.told).map(withoutVersion), deleted)
+  t.strictSame(notes.here, await present('quiet'))
 })
 
 t.test('a broken connection is taken up where it broke: nothing lost, nothing twice', async t => {
@@ -96,8 +96,8 @@ t.test('a broken connection is taken up where it broke: nothing lost, nothing tw
     network.restore()
     await until(() => notes.told.length >= words.changed.length + words.deleted.length)
   }
-  t.same(only('changed', notes.told), words.changed)
-  t.same(only('deleted', notes.told).map(withoutVersion), words.deleted)
+  t.strictSame(only('changed', notes.told), words.changed)
+  t.strictSame(only('deleted', notes.told).map(withoutVersion), words.deleted)
   t.equal(notes.snapshots, 1, 'without a new snapshot')
 })
 
@@ -111,7 +111,7 @@ t.test('a connection that is silently dead is noticed', async t => {
   const after = await write('frozen', 5, 5)
   const all = [...before.changed, ...after.changed]
   await until(() => only('changed', notes.told).length === all.length)
-  t.same(only('changed', notes.told), all)
+  t.strictSame(only('changed', notes.told), all)
 })
 
 t.test('the API server is killed and comes back: nothing lost, nothing invented', async t => {
@@ -131,12 +131,12 @@ t.test('the API server is killed and comes back: nothing lost, nothing invented'
   await until(() => notes.told.includes(marker))
   await until(now)
 
-  t.same(only('changed', notes.told).slice(0, before.changed.length), before.changed, 'before: each once')
-  t.same(only('changed', notes.told).slice(-after.changed.length), after.changed, 'after: each once')
+  t.strictSame(only('changed', notes.told).slice(0, before.changed.length), before.changed, 'before: each once')
+  t.strictSame(only('changed', notes.told).slice(-after.changed.length), after.changed, 'after: each once')
   const written = new Set([...before.changed, ...meanwhile.changed, ...after.changed])
   const told = only('changed', notes.told)
   t.equal(new Set(told).size, told.length, 'none twice')
-  t.same(
+  t.strictSame(
     told.filter(entry => !written.has(entry)),
     [],
     'none invented'
@@ -158,6 +158,6 @@ t.test('what the server forgot leads to a new snapshot, in which the deleted is 
   network.restore()
   await until(() => notes.snapshots === 2)
   t.notOk(notes.here.has('forgotten-1'))
-  t.same(notes.here, await present('forgotten'))
+  t.strictSame(notes.here, await present('forgotten'))
   t.equal(only('changed', notes.told).length, before.changed.length)
 })

@@ -42,7 +42,7 @@ t.test('events arrive whole wherever the stream is cut', async t => {
       'silence'
     )
   ])
-  t.same(await watched(kube, 4), ['snapshot ', 'changed a ü', 'changed a ü', 'deleted a ü'])
+  t.strictSame(await watched(kube, 4), ['snapshot ', 'changed a ü', 'changed a ü', 'deleted a ü'])
 })
 
 t.test('events arrive whole wherever the connection breaks', async t => {
@@ -51,8 +51,8 @@ t.test('events arrive whole wherever the connection breaks', async t => {
   for (let at = 0; at < bytes.length; at += 7) {
     const rest = at < first ? bytes : bytes.subarray(first)
     const { kube, asked } = await scripted(t, [listed(1), stream([bytes.subarray(0, at)], 'break'), stream([rest], 'silence')])
-    t.same(await watched(kube, 3), ['snapshot ', 'changed a ü', 'changed b ü'])
-    t.same(versions(asked), ['1', at < first ? '1' : '2'], `broken after ${at} bytes`)
+    t.strictSame(await watched(kube, 3), ['snapshot ', 'changed a ü', 'changed b ü'])
+    t.strictSame(versions(asked), ['1', at < first ? '1' : '2'], `broken after ${at} bytes`)
   }
 })
 
@@ -92,9 +92,9 @@ for (const [name, interruption, warning] of interruptions) {
       warnings.push(`${err.code}: ${err.message}`)
     }
     const { kube, asked, pauses } = await scripted(t, answers, { idleMs: 1000, timeoutMs: 1000, log: { warn } })
-    t.same(await watched(kube, 2), ['snapshot x', 'changed a ü'])
-    t.same(versions(asked), ['1', '1'])
-    t.same(pauses, [200])
+    t.strictSame(await watched(kube, 2), ['snapshot x', 'changed a ü'])
+    t.strictSame(versions(asked), ['1', '1'])
+    t.strictSame(pauses, [200])
     t.match(warnings, warning ? [warning] : [], 'and it is told why')
     t.equal(warnings.length, warning ? 1 : 0)
   })
@@ -114,8 +114,8 @@ for (const [name, loss] of losses) {
       listed(7, object('y', 6)),
       stream([line('ADDED', 'a', 8)], 'silence')
     ])
-    t.same(await watched(kube, 3), ['snapshot x', 'snapshot y', 'changed a ü'])
-    t.same(versions(asked), ['1', '7'])
+    t.strictSame(await watched(kube, 3), ['snapshot x', 'snapshot y', 'changed a ü'])
+    t.strictSame(versions(asked), ['1', '7'])
   })
 }
 
@@ -125,8 +125,8 @@ t.test('a bookmark moves the version on and is not told', async t => {
     stream([line('BOOKMARK', '', 5)]),
     stream([line('ADDED', 'a', 6)], 'silence')
   ])
-  t.same(await watched(kube, 2), ['snapshot ', 'changed a ü'])
-  t.same(versions(asked), ['1', '5'])
+  t.strictSame(await watched(kube, 2), ['snapshot ', 'changed a ü'])
+  t.strictSame(versions(asked), ['1', '5'])
   t.equal(asked[1]!.searchParams.get('allowWatchBookmarks'), 'true')
 })
 
@@ -140,7 +140,7 @@ t.test('whether changes are being followed is told', async t => {
   ])
   const told: boolean[] = []
   await watched(kube, 4, following => told.push(following))
-  t.same(told, [true, false, false, true, true])
+  t.strictSame(told, [true, false, false, true, true])
 })
 
 t.test('the pauses grow, and an event resets them; Retry-After is heeded', async t => {
@@ -154,8 +154,8 @@ t.test('the pauses grow, and an event resets them; Retry-After is heeded', async
     stream([line('ADDED', 'a', 2)], 'break'),
     stream([line('ADDED', 'b', 3)], 'silence')
   ])
-  t.same(await watched(kube, 3), ['snapshot ', 'changed a ü', 'changed b ü'])
-  t.same(pauses, [200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 7000, 200])
+  t.strictSame(await watched(kube, 3), ['snapshot ', 'changed a ü', 'changed b ü'])
+  t.strictSame(pauses, [200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 7000, 200])
 })
 
 t.test('a first list that is refused is told at once', async t => {
@@ -166,7 +166,7 @@ t.test('a first list that is refused is told at once', async t => {
 t.test('a first list that fails for a while is not', async t => {
   const no = refuse(503, 'ServiceUnavailable')
   const { kube } = await scripted(t, [no, no, no, listed(1, object('x', 1)), silence])
-  t.same(await watched(kube, 1), ['snapshot x'])
+  t.strictSame(await watched(kube, 1), ['snapshot x'])
 })
 
 for (const [name, answers] of [

@@ -29,12 +29,12 @@ t.test('create: what the server refuses', async t => {
 t.test('patch: an object merges, an array is a list of operations', async t => {
   await kube.create(ConfigMap, map('patched', { a: '1', b: '2' }))
   const ref = { name: 'patched', namespace }
-  t.same((await kube.patch(ConfigMap, ref, { data: { a: null, c: '3' } })).data, { b: '2', c: '3' })
+  t.strictSame((await kube.patch(ConfigMap, ref, { data: { a: null, c: '3' } })).data, { b: '2', c: '3' })
   const operations = [
     { op: 'test', path: '/data/b', value: '2' },
     { op: 'move', from: '/data/b', path: '/data/d' }
   ] as const
-  t.same((await kube.patch(ConfigMap, ref, [...operations])).data, { c: '3', d: '2' })
+  t.strictSame((await kube.patch(ConfigMap, ref, [...operations])).data, { c: '3', d: '2' })
   await t.rejects(kube.patch(ConfigMap, ref, [...operations]), { code: 'Invalid' })
   await t.rejects(kube.patch(ConfigMap, { name: 'nothing', namespace }, {}), { code: 'NotFound' })
 })

@@ -12,7 +12,7 @@ t.test('a migration that was never updated is no change since anything', async t
   const changesSince = new Date(clock.now() - 60_000).toISOString()
   startLive(fake.world, fake.addServer({ name: 'web-1', host: 'a' }), 'b', 'req-1')
   t.equal((await migrations.list()).length, 1)
-  t.same(await migrations.list({ changesSince }), [])
+  t.strictSame(await migrations.list({ changesSince }), [])
   clock.advance(60_000)
   t.match(await migrations.list({ changesSince }), [{ status: 'completed' }])
 })
@@ -22,7 +22,7 @@ t.test('servers in a cell that is away are listed, but not by host', async t => 
   const { servers } = await connect(passwordOf(fake))
   fake.addServer({ name: 'web-1', host: 'a' })
   fake.addServer({ name: 'web-2', host: 'a' }).cellDown = true
-  t.same(
+  t.strictSame(
     (await servers.list({ allProjects: true })).map(({ status }) => status),
     ['UNKNOWN', 'ACTIVE']
   )

@@ -31,6 +31,6 @@ t.test('the ConfigMap ha-policy is what functions/ha goes by, also when it is ch
   await becomes('drover', 'observe')
   await kube.patch(ConfigMap, ref, { data: { 'policy.yaml': 'mode: sometimes\n' } })
   await drover.says(/the policy cannot be read; the last one holds/)
-  t.same(await modes(), { vm: 'drover', signals: 'observe' })
+  t.strictSame(await modes(), { vm: 'drover', signals: 'observe' })
   t.equal(await drover.end('SIGINT'), 0)
 })

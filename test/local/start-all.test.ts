@@ -18,7 +18,7 @@ t.test('every function runs, under its own role; webhooks and routes reach them'
   )
   const drover = start(t, '--empty')
   const [, running = ''] = await drover.says(/^ {2}functions +(.+)$/m)
-  t.same(running.split(', '), expected.sort())
+  t.strictSame(running.split(', '), expected.sort())
   const [, kubeconfig = ''] = await drover.says(/export KUBECONFIG=(\S+)/)
   const kube = await connect({ manager: 'test', kubeconfig })
   const network = { metadata: { name: 'both', namespace: 'default' }, spec: { bridge: { name: 'br0' }, podNetwork: true } }

@@ -158,7 +158,7 @@ const cases: Array<[alert: string, lasting: string, fires: Scene[], silent: Scen
   ]
 ]
 
-t.same([...rules.keys()].sort(), cases.map(([alert]) => alert).sort(), 'every rule has its cases')
+t.strictSame([...rules.keys()].sort(), cases.map(([alert]) => alert).sort(), 'every rule has its cases')
 
 for (const [alert, lasting, fires, silent] of cases) {
   t.test(`HV-65, HV-66: ${alert} after ${lasting}`, async t => {
@@ -166,7 +166,7 @@ for (const [alert, lasting, fires, silent] of cases) {
     if (!rule) throw new Error(`no rule ${alert}`)
     t.equal(rule.for, lasting)
     for (const scene of fires) t.ok(firing(rule, scene, now).length > 0, 'fires')
-    for (const scene of silent) t.same(firing(rule, scene, now), [], 'is silent')
+    for (const scene of silent) t.strictSame(firing(rule, scene, now), [], 'is silent')
     t.ok(rule.annotations.summary && rule.annotations.description)
   })
 }
@@ -175,19 +175,19 @@ t.test('HV-66: what holds for less than its time does not fire', async t => {
   const rule = rules.get('HypervisorOnboardingStuck')
   const stuck = host([condition('Onboarding', 'True', 'Testing')])
   const since = now - hour / 2
-  t.same(rule && firing(rule, seconds => (seconds < since ? [] : stuck(seconds)), now), [])
+  t.strictSame(rule && firing(rule, seconds => (seconds < since ? [] : stuck(seconds)), now), [])
 })
 
 t.test('HV-66: three rules of the operator in use cannot fire', async t => {
   const failed = [running, condition('MigratingInstance', 'False', 'Failed')]
   const today = (expr: string, scene: Scene) => firing({ expr, for: '5m' }, scene, now)
   const compared = 'kube_customresource_eviction_condition{condition="Evicting", reason="Failed"} == 1'
-  t.same(today(compared, eviction([condition('Evicting', 'False', 'Failed')])), [])
-  t.same(
+  t.strictSame(today(compared, eviction([condition('Evicting', 'False', 'Failed')])), [])
+  t.strictSame(
     today('kube_customresource_eviction_condition{condition="MigratingInstance", reason="Failed"} == 1', eviction(failed)),
     []
   )
-  t.same(today('kube_customresource_eviction_outstanding_ram_mb > 0', eviction([running], 0)), [], 'its figure is always 0')
+  t.strictSame(today('kube_customresource_eviction_outstanding_ram_mb > 0', eviction([running], 0)), [], 'its figure is always 0')
 })
 
 t.test('HV-63: names and labels are those in use', async t => {
@@ -213,7 +213,7 @@ t.test('HV-63: names and labels are those in use', async t => {
     t.match(named(name)?.labels, common, name)
   t.match(named('condition'), { labels: { condition: 'Evicting', reason: 'Running' }, value: 1 })
   const told = evictions?.metrics.map(({ name }) => name)
-  t.same(told, ['eviction_info', 'eviction_outstanding_ram_mb', 'eviction_condition'])
+  t.strictSame(told, ['eviction_info', 'eviction_outstanding_ram_mb', 'eviction_condition'])
 })
 
 t.test('HV-64: every metric that a rule names is made by somebody', async t => {
@@ -223,7 +223,7 @@ t.test('HV-64: every metric that a rule names is made by somebody', async t => {
     for (const [name] of (await readFile(join(root, file), 'utf8')).matchAll(/\bdrover_\w+/g)) made.add(name)
   const used = new Set([...rules.values()].flatMap(({ expr }) => expr.match(/\b(?:drover|kube_customresource)_\w+/g) ?? []))
   t.ok(used.size >= 9)
-  t.same(
+  t.strictSame(
     [...used].filter(name => !made.has(name)),
     []
   )

@@ -25,7 +25,7 @@ t.test('replies in another order than the calls', async t => {
   }
   const { virt } = await opened(t, { [HOSTNAME]: answer })
   const names = await Promise.all([1, 2, 3].map(() => virt.call(connectGetHostname)))
-  t.same(names, names.toSorted(), 'each got its own')
+  t.strictSame(names, names.toSorted(), 'each got its own')
   t.equal(new Set(names).size, 3)
 })
 
@@ -39,7 +39,7 @@ t.test('a late reply is dropped and counted; the connection goes on', async t =>
   await t.rejects(virt.call(connectGetHostname, undefined, { timeoutMs: 20 }), { code: 'timeout', retryable: true })
   late?.()
   t.equal(await virt.call(connectGetUri), 'in time')
-  t.same(virt.counters, { lateReplies: 1, strayFrames: 0 })
+  t.strictSame(virt.counters, { lateReplies: 1, strayFrames: 0 })
 })
 
 t.test('an aborted call is given up, before or after it was sent', async t => {
@@ -93,7 +93,7 @@ t.test('frames that belong to nothing are counted', async t => {
   }
   const { virt } = await opened(t, script)
   t.equal(await virt.call(connectGetHostname), 'here')
-  t.same(virt.counters, { lateReplies: 0, strayFrames: 4 })
+  t.strictSame(virt.counters, { lateReplies: 0, strayFrames: 4 })
 })
 
 t.test('half a frame, then the end', async t => {
@@ -112,7 +112,7 @@ t.test('a reply that is not what the procedure returns fails that call only', as
   await t.rejects(virt.call(connectGetHostname), { code: 'decode' })
   await t.rejects(virt.call(connectGetUri), { code: 'decode' })
   await t.rejects(virt.call(connectGetVersion), { code: 'decode' })
-  t.same(virt.counters, { lateReplies: 0, strayFrames: 0 })
+  t.strictSame(virt.counters, { lateReplies: 0, strayFrames: 0 })
 })
 
 t.test("the server's error, in its own numbers", async t => {

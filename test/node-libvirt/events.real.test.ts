@@ -86,8 +86,8 @@ t.test('I/O error', async t => {
   t.match(await seen('io-error', 'e'), { path: 'exp', device: 'virtio-disk0', action: 'pause' })
   t.match(await seen('io-error-reason', 'e'), { path: 'exp', device: 'virtio-disk0', action: 'pause', reason: 'enospc' })
   t.match(await seen('lifecycle', 'e', ({ event }) => event === 'suspended'), { detail: 'io-error' })
-  t.same(await virt.call(p.domainGetDiskErrors, { domain }), [{ disk: 'vda', error: 'no-space' }])
-  t.same(await virt.domainState(domain), { state: 'paused', reason: 'io-error' })
+  t.strictSame(await virt.call(p.domainGetDiskErrors, { domain }), [{ disk: 'vda', error: 'no-space' }])
+  t.strictSame(await virt.domainState(domain), { state: 'paused', reason: 'io-error' })
 })
 
 t.test('devices that come, go and change', async t => {
@@ -171,7 +171,7 @@ t.test('what was not seen', async t => {
   const kinds = new Set(events.map(({ kind }) => kind))
   // the first two need a second host (migration.real.test.ts); the third a guest's operating system, the last KVM: packets.test.ts
   const elsewhere = ['migration-iteration', 'job-completed', 'device-removal-failed', 'memory-failure']
-  t.same(
+  t.strictSame(
     eventKinds.filter(kind => !kinds.has(kind)),
     elsewhere
   )

@@ -89,11 +89,11 @@ for (const [write, event] of cases) {
   t.test(`${event.kind} (VIR_DOMAIN_EVENT_ID ${eventRows[event.kind].id})`, async t => {
     const w = new Writer()
     write(w)
-    t.same(decodeEvent(event.kind, new Reader(w.take())), event)
+    t.strictSame(decodeEvent(event.kind, new Reader(w.take())), event)
     t.equal(eventKindOf(eventRows[event.kind].number), event.kind)
   })
 }
 
-t.test('each kind has a case', async t => t.same(new Set(cases.map(([, { kind }]) => kind)), new Set(eventKinds)))
+t.test('each kind has a case', async t => t.strictSame(new Set(cases.map(([, { kind }]) => kind)), new Set(eventKinds)))
 
 t.test('a message of another number is no event', async t => t.equal(eventKindOf(1), undefined))

@@ -18,7 +18,7 @@ t.test('thousands of calls at once, each with its own answer', async t => {
   )
   const answers = await Promise.all(calls)
   t.ok(answers.every((answer, n) => (n % 2 ? answer === 'a' : typeof answer === 'object' && answer.uuid === guest.uuid)))
-  t.same(virt.counters, { lateReplies: 0, strayFrames: 0 })
+  t.strictSame(virt.counters, { lateReplies: 0, strayFrames: 0 })
 })
 
 t.test(
@@ -29,7 +29,7 @@ t.test(
     for await (const virt of reconnecting(() => connect(node.uri), { backoff: { minMs: 20, maxMs: 200, jitter: 0 } })) {
       const events = await virt.subscribe(['lifecycle'])
       const domains = await virt.domains()
-      t.same(
+      t.strictSame(
         domains.map(({ uuid }) => uuid),
         [guest.uuid],
         `session ${++sessions} finds the guest`

@@ -20,7 +20,7 @@ const stream = Buffer.concat(three)
 
 t.test('cut in two at every byte', async t => {
   for (let at = 0; at <= stream.length; at++) {
-    t.same(framesOf([stream.subarray(0, at), stream.subarray(at)]).frames, three, `at ${at}`)
+    t.strictSame(framesOf([stream.subarray(0, at), stream.subarray(at)]).frames, three, `at ${at}`)
   }
 })
 
@@ -34,7 +34,7 @@ t.test('cut in three at every pair of bytes', async t => {
 })
 
 t.test('one byte at a time', async t => {
-  t.same(framesOf([...stream].map(byte => Buffer.of(byte))).frames, three)
+  t.strictSame(framesOf([...stream].map(byte => Buffer.of(byte))).frames, three)
 })
 
 t.test('any frames in any pieces', async t => {
@@ -47,13 +47,13 @@ t.test('any frames in any pieces', async t => {
       let at = 0
       for (const piece of pieces) chunks.push(whole.subarray(at, (at += piece)))
       chunks.push(whole.subarray(at))
-      t.same(framesOf(chunks).frames, frames)
+      t.strictSame(framesOf(chunks).frames, frames)
     })
   )
 })
 
 t.test('an unfinished frame is held', async t => {
-  t.same(framesOf([stream.subarray(0, 30)]), { frames: [three[0]], pending: 2 })
+  t.strictSame(framesOf([stream.subarray(0, 30)]), { frames: [three[0]], pending: 2 })
 })
 
 t.test('the caller may reuse its chunk', async t => {
@@ -63,7 +63,7 @@ t.test('the caller may reuse its chunk', async t => {
   framer.push(chunk)
   chunk.fill(0)
   framer.push(stream.subarray(40))
-  t.same(frames, three)
+  t.strictSame(frames, three)
 })
 
 t.test('a length outside the limits ends it, wherever the length is cut', async t => {

@@ -53,7 +53,7 @@ t.test('a move that arrives, by post-copy', async t => {
   await here.seen('lifecycle', 'm', ({ event, detail }) => event === 'suspended' && detail === 'post-copy')
   await here.seen('lifecycle', 'm', ({ event, detail }) => event === 'stopped' && detail === 'migrated')
   await there.seen('lifecycle', 'm', ({ event, detail }) => event === 'resumed' && detail === 'post-copy')
-  t.same(await source.domains(), [])
+  t.strictSame(await source.domains(), [])
   const [arrived] = await target.domains()
   t.equal(arrived?.uuid, domain.uuid)
 })

@@ -24,7 +24,7 @@ t.test('the package, as somebody else gets it', async t => {
 
   await t.test('holds what belongs, and nothing else', async t => {
     const outside = files.map(({ path }) => path).filter(path => !/^dist\/.*\.(js|d\.ts)$/.test(path))
-    t.same(outside.toSorted(), ['LICENSE', 'README.md', 'package.json'])
+    t.strictSame(outside.toSorted(), ['LICENSE', 'README.md', 'package.json'])
     t.ok(files.some(({ path }) => path === 'dist/index.js'))
   })
 

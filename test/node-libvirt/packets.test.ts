@@ -29,16 +29,16 @@ const event = (frame: Buffer) =>
   })
 
 t.test('what is sent is what libvirt was sent', async t => {
-  t.same(encoded(p.authList, 0, undefined), recorded.authListCall)
-  t.same(encoded(p.connectOpen, 2, { name: parseUri('qemu+unix:///system').name }), recorded.openCall)
-  t.same(encoded(p.domainGetState, 10, { domain }), recorded.stateCall)
-  t.same(encoded(p.connectOpen, 2, { name: parseUri('ch+tcp://host/system').name }), byHand.chOpenCall)
-  t.same(writeFrame(new Writer(), { program: KEEPALIVE_PROGRAM, procedure: 1, type: 2, serial: 0 }), recorded.ping)
-  t.same(writeFrame(new Writer(), { program: KEEPALIVE_PROGRAM, procedure: 2, type: 2, serial: 0 }), recorded.pong)
+  t.strictSame(encoded(p.authList, 0, undefined), recorded.authListCall)
+  t.strictSame(encoded(p.connectOpen, 2, { name: parseUri('qemu+unix:///system').name }), recorded.openCall)
+  t.strictSame(encoded(p.domainGetState, 10, { domain }), recorded.stateCall)
+  t.strictSame(encoded(p.connectOpen, 2, { name: parseUri('ch+tcp://host/system').name }), byHand.chOpenCall)
+  t.strictSame(writeFrame(new Writer(), { program: KEEPALIVE_PROGRAM, procedure: 1, type: 2, serial: 0 }), recorded.ping)
+  t.strictSame(writeFrame(new Writer(), { program: KEEPALIVE_PROGRAM, procedure: 2, type: 2, serial: 0 }), recorded.pong)
 })
 
 t.test('replies', async t => {
-  t.same(readHeader(recorded.authListReply), {
+  t.strictSame(readHeader(recorded.authListReply), {
     program: REMOTE_PROGRAM,
     version: 1,
     procedure: 66,
@@ -46,11 +46,11 @@ t.test('replies', async t => {
     serial: 0,
     status: 0
   })
-  t.same(whole(recorded.authListReply, p.authList.decode), [p.AUTH.none])
-  t.same(whole(recorded.registerReply, p.eventCallbackRegister.decode), 1)
-  t.same(whole(recorded.listReply, p.connectListAllDomains.decode), [domain])
-  t.same(whole(recorded.stateReply, p.domainGetState.decode), { state: 'paused', reason: 'user' })
-  t.same(whole(recorded.nodeInfoReply, p.nodeGetInfo.decode), {
+  t.strictSame(whole(recorded.authListReply, p.authList.decode), [p.AUTH.none])
+  t.strictSame(whole(recorded.registerReply, p.eventCallbackRegister.decode), 1)
+  t.strictSame(whole(recorded.listReply, p.connectListAllDomains.decode), [domain])
+  t.strictSame(whole(recorded.stateReply, p.domainGetState.decode), { state: 'paused', reason: 'user' })
+  t.strictSame(whole(recorded.nodeInfoReply, p.nodeGetInfo.decode), {
     model: 'x86_64',
     memoryKiB: 13_197_892n,
     cpus: 2,
@@ -63,7 +63,7 @@ t.test('replies', async t => {
 })
 
 t.test('errors', async t => {
-  t.same(whole(recorded.noDomainReply, readServerError), {
+  t.strictSame(whole(recorded.noDomainReply, readServerError), {
     number: 42,
     domain: 10,
     level: 2,
@@ -74,15 +74,15 @@ t.test('errors', async t => {
 })
 
 t.test('events', async t => {
-  t.same(event(recorded.startedEvent), { callbackId: 0, kind: 'lifecycle', domain, event: 'started', detail: 'booted' })
-  t.same(event(recorded.agentEvent), {
+  t.strictSame(event(recorded.startedEvent), { callbackId: 0, kind: 'lifecycle', domain, event: 'started', detail: 'booted' })
+  t.strictSame(event(recorded.agentEvent), {
     callbackId: 1,
     kind: 'agent-lifecycle',
     domain,
     state: 'disconnected',
     reason: 'domain-started'
   })
-  t.same(event(byHand.memoryFailureEvent), {
+  t.strictSame(event(byHand.memoryFailureEvent), {
     callbackId: 25,
     kind: 'memory-failure',
     domain,
@@ -91,7 +91,7 @@ t.test('events', async t => {
     actionRequired: true,
     recursive: true
   })
-  t.same(event(byHand.removalFailedEvent), { callbackId: 22, kind: 'device-removal-failed', domain, device: 'net0' })
+  t.strictSame(event(byHand.removalFailedEvent), { callbackId: 22, kind: 'device-removal-failed', domain, device: 'net0' })
 })
 
 t.test('every frame, cut at every byte', async t => {

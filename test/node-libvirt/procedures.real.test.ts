@@ -37,7 +37,7 @@ t.test('node', async t => {
   const info = await call(p.nodeGetInfo)
   t.match(info, { model: 'x86_64', cpus: Number, memoryKiB: BigInt })
   t.ok(info.memoryKiB > 0n && info.cpus > 0 && info.numaNodes > 0)
-  t.same(
+  t.strictSame(
     (await virt.nodeCpuStats()).map(({ field }) => field),
     ['kernel', 'user', 'idle', 'iowait']
   )
@@ -51,18 +51,18 @@ t.test('node', async t => {
 })
 
 t.test('finding domains', async t => {
-  t.same(await call(p.connectListAllDomains), [domain])
-  t.same(await call(p.connectListAllDomains, { flags: p.LIST.inactive }), [])
-  t.same(await call(p.domainLookupByName, { name: 'g' }), domain)
-  t.same(await call(p.domainLookupByUuid, { uuid: domain.uuid }), domain)
-  t.same(await call(p.domainLookupById, { id: domain.id }), domain)
+  t.strictSame(await call(p.connectListAllDomains), [domain])
+  t.strictSame(await call(p.connectListAllDomains, { flags: p.LIST.inactive }), [])
+  t.strictSame(await call(p.domainLookupByName, { name: 'g' }), domain)
+  t.strictSame(await call(p.domainLookupByUuid, { uuid: domain.uuid }), domain)
+  t.strictSame(await call(p.domainLookupById, { id: domain.id }), domain)
   await t.rejects(call(p.domainLookupByName, { name: 'nobody' }), { code: 'no-domain', server: { number: 42 } })
 })
 
 t.test('reading one', async t => {
   t.match(await call(p.domainGetXmlDesc, { domain }), new RegExp(domain.uuid))
   t.match(await call(p.domainGetInfo, { domain }), { state: 'paused', maxMemoryKiB: 65_536n, memoryKiB: 65_536n, vcpus: 1 })
-  t.same(await call(p.domainGetState, { domain }), { state: 'paused', reason: 'user' })
+  t.strictSame(await call(p.domainGetState, { domain }), { state: 'paused', reason: 'user' })
   t.equal(await call(p.domainGetOsType, { domain }), 'hvm')
   t.equal(await call(p.domainIsActive, { domain }), true)
   t.equal(await call(p.domainIsPersistent, { domain }), false)
@@ -76,8 +76,8 @@ t.test('reading one', async t => {
 
 t.test('all statistics at once', async t => {
   const [stats] = await call(p.connectGetAllDomainStats, { stats: p.STATS.state | p.STATS.balloon })
-  t.same(stats?.domain, domain)
-  t.same(paramsByField(stats?.params ?? []).get('state.state'), { field: 'state.state', type: 'int', value: 3 })
+  t.strictSame(stats?.domain, domain)
+  t.strictSame(paramsByField(stats?.params ?? []).get('state.state'), { field: 'state.state', type: 'int', value: 3 })
   t.match(paramsByField(stats?.params ?? []).get('balloon.current'), { type: 'ullong', value: 65_536n })
   t.equal((await call(p.connectGetAllDomainStats, { domains: [domain] })).length, 1)
 })
@@ -87,14 +87,18 @@ t.test('devices', async t => {
   t.match(await call(p.domainBlockStats, { domain, path: 'hda' }), { readRequests: BigInt, errors: -1n })
   t.ok(paramsByField(await call(p.domainBlockStatsFlags, { domain, path: 'hda' })).has('rd_operations'))
   t.equal(await call(p.domainGetBlockJobInfo, { domain, path: 'hda' }), null)
-  t.same(await call(p.domainGetDiskErrors, { domain }), [])
+  t.strictSame(await call(p.domainGetDiskErrors, { domain }), [])
   t.match(await call(p.domainInterfaceStats, { domain, device: 'vm0' }), { received: { errors: 0n }, sent: { drops: 0n } })
-  t.same(await call(p.domainInterfaceAddresses, { domain, source: p.ADDRESS_SOURCE.lease }), [], 'no network of libvirt here')
+  t.strictSame(
+    await call(p.domainInterfaceAddresses, { domain, source: p.ADDRESS_SOURCE.lease }),
+    [],
+    'no network of libvirt here'
+  )
 })
 
 t.test('jobs and the limits of migration', async t => {
   t.match(await call(p.domainGetJobInfo, { domain }), { type: 'none', data: { total: 0n } })
-  t.same(await call(p.domainGetJobStats, { domain }), { type: 'none', params: [] })
+  t.strictSame(await call(p.domainGetJobStats, { domain }), { type: 'none', params: [] })
   await t.rejects(call(p.domainAbortJob, { domain }), { code: 'invalid-state', server: { number: 55 } })
   await call(p.domainMigrateSetMaxSpeed, { domain, mibPerSecond: 40n })
   t.equal(await call(p.domainMigrateGetMaxSpeed, { domain }), 40n)
@@ -108,7 +112,7 @@ t.test('from defined to gone', async t => {
   const running = await call(p.domainCreate, { domain: twin })
   t.ok(running.id > 0)
   await call(p.domainSuspend, { domain: running })
-  t.same(await virt.domainState(running), { state: 'paused', reason: 'user' })
+  t.strictSame(await virt.domainState(running), { state: 'paused', reason: 'user' })
   await call(p.domainResume, { domain: running })
   await call(p.domainReset, { domain: running })
   await call(p.domainReboot, { domain: running })
@@ -161,7 +165,7 @@ t.test('no row was left out', async t => {
   const rows = Object.entries<unknown>(p).filter((entry): entry is [string, Procedure<unknown, unknown>] => {
     return typeof entry[1] === 'object' && entry[1] !== null && 'decode' in entry[1]
   })
-  t.same(
+  t.strictSame(
     rows.filter(([, { number }]) => !known.has(number)).map(([name]) => name),
     []
   )

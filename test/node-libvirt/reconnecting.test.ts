@@ -26,7 +26,7 @@ const down = () => new LibvirtError('connect', 'down')
 t.test('a new session each time, the old one closed first', async t => {
   const { log, open, wait } = world([])
   for await (const session of reconnecting(open, { backoff, wait })) if (session.name === 'session 3') break
-  t.same(log, [
+  t.strictSame(log, [
     'session 1',
     'session 1 closed',
     'wait 100',
@@ -43,7 +43,7 @@ t.test('failures wait longer each time, a success starts anew', async t => {
   const failures: number[] = []
   for await (const session of reconnecting(open, { backoff, wait, onFailure: (_, n) => failures.push(n) }))
     if (session.name === 'session 2') break
-  t.same(log, [
+  t.strictSame(log, [
     'wait 200',
     'wait 400',
     'wait 800',
@@ -54,7 +54,7 @@ t.test('failures wait longer each time, a success starts anew', async t => {
     'session 2',
     'session 2 closed'
   ])
-  t.same(failures, [1, 2, 3, 1])
+  t.strictSame(failures, [1, 2, 3, 1])
 })
 
 t.test('an error that no waiting mends is thrown, unless told otherwise', async t => {
@@ -72,7 +72,7 @@ t.test('an error of the loop itself is not swallowed, and the session is closed'
     for await (const _ of reconnecting(open, { backoff, wait })) throw new TypeError('mine')
   }
   await t.rejects(listen(), TypeError)
-  t.same(log, ['session 1', 'session 1 closed'])
+  t.strictSame(log, ['session 1', 'session 1 closed'])
 })
 
 t.test('an abort ends it: while a session runs, while it waits, while it opens', async t => {
@@ -97,7 +97,7 @@ t.test('an abort ends it: while a session runs, while it waits, while it opens',
 
 t.test('delays: 0.1 s to 5 s (NA-7), the same or a little less by chance', async t => {
   const nominal = { ...backoff, jitter: 0.2 }
-  t.same(
+  t.strictSame(
     [0, 1, 2, 5, 6, 100].map(n => delayMs(nominal, n, 0)),
     [100, 200, 400, 3200, 5000, 5000]
   )

@@ -14,7 +14,7 @@ t.test('no procedure number occurs twice, and each is one that libvirt has', asy
 })
 
 t.test('event kinds 0 to 25, each once, in that order', async t => {
-  t.same(
+  t.strictSame(
     eventKinds.map(kind => eventRows[kind].id),
     Array.from({ length: 26 }, (_, id) => id)
   )

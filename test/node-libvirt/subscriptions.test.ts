@@ -32,14 +32,14 @@ t.test('every kind by default; those named otherwise, of one domain if asked', a
   }
   const { virt } = await opened(t, script)
   await virt.subscribe()
-  t.same(
+  t.strictSame(
     asked,
     eventKinds.map((_, event) => ({ event, of: null })),
     'the kinds are listed in the order of their ids, 0 to 25'
   )
   asked.length = 0
   await virt.subscribe(['reboot', 'watchdog'], { domain })
-  t.same(asked, [
+  t.strictSame(asked, [
     { event: 1, of: 'g' },
     { event: 3, of: 'g' }
   ])
@@ -56,8 +56,8 @@ t.test('an event may come before the reply that tells its callback id', async t 
   }
   const { virt } = await opened(t, script)
   const events = await virt.subscribe(['reboot'])
-  t.same(await events.next(), { done: false, value: { kind: 'reboot', domain } })
-  t.same(await events.next(), { done: false, value: { kind: 'reboot', domain } })
+  t.strictSame(await events.next(), { done: false, value: { kind: 'reboot', domain } })
+  t.strictSame(await events.next(), { done: false, value: { kind: 'reboot', domain } })
 })
 
 t.test('a message that cannot be read is told, not hidden', async t => {
@@ -73,7 +73,7 @@ t.test('a slow listener does not hold up the reader', async t => {
   for (let n = 0; n < 5000; n++) reboot(peer, 1)
   t.equal(await virt.call(procedures.connectGetHostname), 'quick', 'behind 5,000 events that nobody reads')
   for (let n = 0; n < 10; n++) t.match(await events.next(), { value: { kind: 'reboot' } })
-  t.same(await events.next(), { done: false, value: { kind: 'overflow', dropped: 4990 } })
+  t.strictSame(await events.next(), { done: false, value: { kind: 'overflow', dropped: 4990 } })
 })
 
 t.test('one kind refused: nothing is left registered', async t => {
@@ -91,7 +91,7 @@ t.test('one kind refused: nothing is left registered', async t => {
   }
   const { virt } = await opened(t, script)
   await t.rejects(virt.subscribe(['reboot', 'watchdog', 'memory-failure']), { code: 'server', server: { number: 8 } })
-  t.same(deregistered, [101, 103])
+  t.strictSame(deregistered, [101, 103])
 })
 
 t.test('leaving the loop deregisters, whatever the server says to it', async t => {
@@ -106,7 +106,7 @@ t.test('leaving the loop deregisters, whatever the server says to it', async t =
   const events = await virt.subscribe(['reboot'])
   reboot(peer, 1)
   for await (const event of events) if (event.kind === 'reboot') break
-  t.same(deregistered, [1])
+  t.strictSame(deregistered, [1])
 })
 
 t.test('the connection is lost: what is queued, then the error; closed by us: the end', async t => {
@@ -123,5 +123,5 @@ t.test('the connection is lost: what is queued, then the error; closed by us: th
   const quiet = await other.subscribe(['reboot'])
   const waiting = quiet.next()
   await other.close()
-  t.same(await waiting, { done: true, value: undefined })
+  t.strictSame(await waiting, { done: true, value: undefined })
 })

@@ -38,7 +38,7 @@ t.test('tcp', async t => {
 
 t.test('the test driver, in the same daemon', async t => {
   const virt = await open(t, node.testUri)
-  t.same(
+  t.strictSame(
     (await virt.domains()).map(({ name }) => name),
     ['test']
   )

@@ -17,7 +17,7 @@ const good: Array<[uri: string, address: Address]> = [
   ['qemu+tls://host/system?no_verify=0', { name: 'qemu:///system', target: { ...tls, host: 'host', port: 16_514 } }],
   ['qemu+tls://host/system?pkipath=/p', { name: 'qemu:///system', target: { ...tls, host: 'host', port: 16_514, pkiPath: '/p' } }]
 ]
-for (const [uri, address] of good) t.test(uri, async t => t.same(parseUri(uri), address))
+for (const [uri, address] of good) t.test(uri, async t => t.strictSame(parseUri(uri), address))
 
 t.test('read-only has a socket of its own', async t => {
   t.match(parseUri('qemu:///system', { readOnly: true }), { target: { path: '/run/libvirt/libvirt-sock-ro' } })

@@ -25,20 +25,20 @@ void t.test('OS_*: domains by name or id, projects by id, tenants of old, the wh
     const { auth } = fromEnv({ ...env, ...more })
     return auth.kind === 'applicationCredential' ? undefined : auth.scope
   }
-  t.same(scopeOf({}), undefined)
-  t.same(scopeOf({ OS_PROJECT_ID: 'i' }), { project: { id: 'i' } })
-  t.same(scopeOf({ OS_TENANT_NAME: 'x', OS_PROJECT_DOMAIN_NAME: 'd' }), { project: { name: 'x', domain: { name: 'd' } } })
-  t.same(scopeOf({ OS_PROJECT_NAME: 'x', OS_PROJECT_DOMAIN_ID: 'd' }), { project: { name: 'x', domain: { id: 'd' } } })
-  t.same(scopeOf({ OS_PROJECT_NAME: 'x', OS_DEFAULT_DOMAIN: 'd' }), { project: { name: 'x', domain: { id: 'd' } } })
-  t.same(scopeOf({ OS_SYSTEM_SCOPE: 'all', OS_PROJECT_NAME: 'x' }), { system: 'all' })
-  t.same(scopeOf({ OS_DOMAIN_NAME: 'd' }), { domain: { name: 'd' } })
+  t.strictSame(scopeOf({}), undefined)
+  t.strictSame(scopeOf({ OS_PROJECT_ID: 'i' }), { project: { id: 'i' } })
+  t.strictSame(scopeOf({ OS_TENANT_NAME: 'x', OS_PROJECT_DOMAIN_NAME: 'd' }), { project: { name: 'x', domain: { name: 'd' } } })
+  t.strictSame(scopeOf({ OS_PROJECT_NAME: 'x', OS_PROJECT_DOMAIN_ID: 'd' }), { project: { name: 'x', domain: { id: 'd' } } })
+  t.strictSame(scopeOf({ OS_PROJECT_NAME: 'x', OS_DEFAULT_DOMAIN: 'd' }), { project: { name: 'x', domain: { id: 'd' } } })
+  t.strictSame(scopeOf({ OS_SYSTEM_SCOPE: 'all', OS_PROJECT_NAME: 'x' }), { system: 'all' })
+  t.strictSame(scopeOf({ OS_DOMAIN_NAME: 'd' }), { domain: { name: 'd' } })
   t.match(fromEnv({ ...env, OS_USERNAME: '', OS_USER_ID: 'i' }).auth, { user: { id: 'i' } })
   t.match(fromEnv({ ...env, OS_USER_DOMAIN_NAME: 'd' }).auth, { user: { name: 'u', domain: { name: 'd' } } })
 })
 
 void t.test('OS_*: the kind is told, or seen from what is given', async t => {
   const credential = { OS_AUTH_URL: url, OS_APPLICATION_CREDENTIAL_SECRET: 's' }
-  t.same(fromEnv({ ...credential, OS_APPLICATION_CREDENTIAL_ID: 'c' }).auth, {
+  t.strictSame(fromEnv({ ...credential, OS_APPLICATION_CREDENTIAL_ID: 'c' }).auth, {
     kind: 'applicationCredential',
     url,
     credential: { id: 'c' },
@@ -55,7 +55,7 @@ void t.test('OS_*: the kind is told, or seen from what is given', async t => {
 void t.test('OS_*: interface, addresses of one’s own, any certificate', async t => {
   t.equal(fromEnv({ ...env, OS_INTERFACE: 'internal' }).interface, 'internal')
   t.equal(fromEnv({ ...env, OS_ENDPOINT_TYPE: 'publicURL' }).interface, 'public')
-  t.same(fromEnv({ ...env, OS_COMPUTE_ENDPOINT_OVERRIDE: 'http://c' }).endpoints, { compute: 'http://c' })
+  t.strictSame(fromEnv({ ...env, OS_COMPUTE_ENDPOINT_OVERRIDE: 'http://c' }).endpoints, { compute: 'http://c' })
   t.equal(fromEnv({ ...env, OS_INSECURE: 'True' }).insecure, true)
 })
 

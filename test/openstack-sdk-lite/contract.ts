@@ -35,7 +35,7 @@ export async function contract(t: Test, target: Target): Promise<void> {
     const missed = calls
       .flatMap(({ name, ok }) => ok.map(status => `${name} ${status}`))
       .filter(call => !seen.has(call) && !neverSeen.has(call))
-    t.same(missed, [])
+    t.strictSame(missed, [])
     for (const { name, service, until } of calls) {
       const limit = limits[service]
       const version = versions.get(name)

@@ -94,7 +94,7 @@ void t.test('tokens (HV-31)', async t => {
       cloud.services.list(),
       cloud.hypervisors.list()
     ])
-    t.same(added.hosts, ['hv1'])
+    t.strictSame(added.hosts, ['hv1'])
     t.equal(fake.tokens.issued(), 2)
   })
 
@@ -115,7 +115,7 @@ void t.test('tokens (HV-31)', async t => {
     const { id, secret } = fake.account.applicationCredential
     const cloud = await connect({ auth: { kind: 'applicationCredential', url: fake.authUrl, credential: { id }, secret } })
     t.teardown(() => cloud.close())
-    t.same(await cloud.aggregates.list(), [])
+    t.strictSame(await cloud.aggregates.list(), [])
   })
 })
 
@@ -127,7 +127,7 @@ void t.test('endpoints: region and interface choose (HV-31)', async t => {
   })
   await t.test('a named one is taken', async t => {
     const { cloud } = await open(t, { region: 'east', interface: 'internal' }, two)
-    t.same(await cloud.aggregates.list(), [])
+    t.strictSame(await cloud.aggregates.list(), [])
   })
   await t.test('an address of one’s own replaces the catalog’s', async t => {
     const { cloud } = await open(t, {
@@ -186,9 +186,9 @@ void t.test('repeating (HV-31)', async t => {
   await t.test('a read is repeated three times, each wait longer', async t => {
     const scene = await open(t)
     scene.fake.faults.add({ path: /aggregates/, times: 3, effect: broken })
-    t.same(await scene.cloud.aggregates.list(), [])
-    t.same(scene.waits, [200, 600, 1800])
-    t.same(
+    t.strictSame(await scene.cloud.aggregates.list(), [])
+    t.strictSame(scene.waits, [200, 600, 1800])
+    t.strictSame(
       scene.reports.filter(({ call }) => call === 'aggregates.list').map(({ attempt, status }) => [attempt, status]),
       [
         [1, 503],
@@ -213,7 +213,7 @@ void t.test('repeating (HV-31)', async t => {
   await t.test('a broken connection too', async t => {
     const scene = await open(t)
     scene.fake.faults.add({ path: /aggregates/, times: 2, effect: { lose: 'request' } })
-    t.same(await scene.cloud.aggregates.list(), [])
+    t.strictSame(await scene.cloud.aggregates.list(), [])
   })
   await t.test('Retry-After is the least wait', async t => {
     const scene = await open(t)
@@ -223,13 +223,13 @@ void t.test('repeating (HV-31)', async t => {
       effect: { answer: { status: 429, body: {}, headers: { 'retry-after': '7' } } }
     })
     await scene.cloud.aggregates.list()
-    t.same(scene.waits, [7000])
+    t.strictSame(scene.waits, [7000])
   })
   await t.test('a wait beyond the deadline is not begun', async t => {
     const scene = await open(t)
     scene.fake.faults.add({ path: /aggregates/, effect: { answer: { status: 429, body: {}, headers: { 'retry-after': '60' } } } })
     t.match(await failure(scene.cloud.aggregates.list()), { code: 'TooManyRequests', retryAfterMs: 60_000 })
-    t.same(scene.waits, [])
+    t.strictSame(scene.waits, [])
   })
   await t.test('a refusal is not repeated', async t => {
     const scene = await open(t)
@@ -276,18 +276,18 @@ void t.test('breaker: an endpoint that fails again and again is left alone, then
     call: 'aggregates.list (C10)'
   })
   t.equal(asked(scene, '/os-aggregates'), 4, 'nothing was asked')
-  t.same(await cloud.traits.known(['CUSTOM_X']), [], 'another endpoint is another matter')
+  t.strictSame(await cloud.traits.known(['CUSTOM_X']), [], 'another endpoint is another matter')
   clock.shift(5_000)
   t.equal((await failure(cloud.aggregates.list())).code, 'ServiceFault', 'the probe')
   t.equal((await failure(cloud.aggregates.list())).code, 'CircuitOpen')
   lift()
   clock.shift(5_000)
-  t.same(
+  t.strictSame(
     await Promise.all([cloud.aggregates.list(), failure(cloud.aggregates.list()).then(({ code }) => code)]),
     [[], 'CircuitOpen'],
     'one probe at a time'
   )
-  t.same(await cloud.aggregates.list(), [])
+  t.strictSame(await cloud.aggregates.list(), [])
 })
 
 void t.test('rate limit: a burst, then one by one, and no endless queue', async t => {
@@ -328,7 +328,7 @@ void t.test('deadlines (HV-31)', async t => {
     const [gone, served] = [failure(cloud.with({ signal: controller.signal }).aggregates.list()), cloud.aggregates.list()]
     controller.abort()
     t.match(await gone, { code: 'Aborted' })
-    t.same(await served, [])
+    t.strictSame(await served, [])
     t.equal(fake.tokens.issued(), 1)
   })
   await t.test('connecting has its own, shorter time', async t => {

@@ -50,9 +50,9 @@ void t.test('HV-31: the CA file decides whom to trust', async t => {
   }
   t.equal(await ask({}), 'ConnectFailed', 'nobody knows it')
   t.equal(await ask({ caFile: wrong }), 'ConnectFailed', 'another authority')
-  t.same(await ask({ caFile: right }), [])
-  t.same(await ask({ ca }), [], 'the same as text')
-  t.same(await ask({ insecure: true }), [], 'for trials only')
+  t.strictSame(await ask({ caFile: right }), [])
+  t.strictSame(await ask({ ca }), [], 'the same as text')
+  t.strictSame(await ask({ insecure: true }), [], 'for trials only')
   t.match(
     await ask({ caFile: join(folder, 'none.pem') }).catch((err: unknown) => err),
     { code: 'ENOENT' },

@@ -9,11 +9,11 @@ const left: Action = { kind: 'aggregate tests', from: 'member', to: 'not a membe
 
 void t.test('HV-67: an action is a line of the history: actor, reason, before, after', async t => {
   const [line, ...more] = historyAfter(undefined, 'drover-aggregates', [joined], at(1))
-  t.same(more, [])
+  t.strictSame(more, [])
   t.match(line, { ...joined, actor: 'drover-aggregates', time: '2026-11-16T12:00:01Z' })
-  t.same(historyAfter(line && [line], 'drover-aggregates', [], at(2)), [line], 'kept by repeating it')
-  t.same(historyAfter(line && [line], 'drover-traits', [], at(2)), [], 'what others wrote is theirs')
-  t.same(historyAfter(line && [line], 'drover-aggregates', [joined], at(2)), [line], 'the same again is not news')
+  t.strictSame(historyAfter(line && [line], 'drover-aggregates', [], at(2)), [line], 'kept by repeating it')
+  t.strictSame(historyAfter(line && [line], 'drover-traits', [], at(2)), [], 'what others wrote is theirs')
+  t.strictSame(historyAfter(line && [line], 'drover-aggregates', [joined], at(2)), [line], 'the same again is not news')
   t.equal(historyAfter(line && [line], 'drover-aggregates', [left, joined], at(2)).length, 2)
 })
 
@@ -29,7 +29,7 @@ void t.test('HV-5: no two lines share an id, and the newest twenty of all writer
   t.equal(own.at(-1)?.time, '2026-11-16T12:00:49Z')
   const long = historyAfter(undefined, 'a', [{ ...joined, reason: 'x'.repeat(5000) }], at(1))
   t.ok((long[0]?.reason?.length ?? 0) <= 256)
-  t.same(historyAfter(long, 'a', [{ ...joined, reason: 'x'.repeat(5000) }], at(2)), long)
+  t.strictSame(historyAfter(long, 'a', [{ ...joined, reason: 'x'.repeat(5000) }], at(2)), long)
 })
 
 void t.test('HV-67: each action is told as an Event and logged', async t => {
@@ -40,7 +40,7 @@ void t.test('HV-67: each action is told as an Event and logged', async t => {
     log: platform.log,
     kube: kube as unknown as Parameters<typeof tellActions>[3]['kube']
   })
-  t.same(notes, ['aggregate general: not a member → member (Succeeded)', 'test x: ordered (why)'])
+  t.strictSame(notes, ['aggregate general: not a member → member (Succeeded)', 'test x: ordered (why)'])
   t.match(platform.lines(), [
     { host: 'host-1', actor: 'drover-aggregates', before: 'not a member', after: 'member', reason: 'Succeeded' },
     { action: 'test x' }

@@ -69,12 +69,12 @@ void t.test('maintenance: what was asked for after the listing is not taken back
     await settleMaintenance(listed, { ...deps, takeover: false })
     return did
   }
-  t.same(await run({ stored: changed, eviction }), [], 'its Eviction stays')
-  t.same(await run({ stored: changed }), [], 'it stays disabled')
-  t.same(await run({ stored: undefined }), [], 'it is gone')
-  t.same(await run({ stored: { ...listed, metadata: { ...listed.metadata, uid: 'another' } } }), [])
-  t.same(await run({ stored: listed, eviction }), ['deleted the Eviction'])
-  t.same(await run({ stored: listed }), ['changed the service'])
+  t.strictSame(await run({ stored: changed, eviction }), [], 'its Eviction stays')
+  t.strictSame(await run({ stored: changed }), [], 'it stays disabled')
+  t.strictSame(await run({ stored: undefined }), [], 'it is gone')
+  t.strictSame(await run({ stored: { ...listed, metadata: { ...listed.metadata, uid: 'another' } } }), [])
+  t.strictSame(await run({ stored: listed, eviction }), ['deleted the Eviction'])
+  t.strictSame(await run({ stored: listed }), ['changed the service'])
 })
 
 void t.test('aggregates: nor is a host put back where it has just left', async t => {
@@ -85,8 +85,8 @@ void t.test('aggregates: nor is a host put back where it has just left', async t
     await settleAggregates(listed, { ...deps, options })
     return did
   }
-  t.same(await run(changed), [])
-  t.same(await run(listed), ['joined'])
+  t.strictSame(await run(changed), [])
+  t.strictSame(await run(listed), ['joined'])
 })
 
 void t.test('a host under way is read again when its turn comes', async t => {
@@ -106,10 +106,10 @@ void t.test('a host under way is read again when its turn comes', async t => {
   await tick(true, changed)
   await tick(true, undefined)
   await tick(false, changed)
-  t.same(settled, [4, 3], 'one that rests is taken from the listing')
+  t.strictSame(settled, [4, 3], 'one that rests is taken from the listing')
   await tick(true, changed, 'fast')
   await tick(false, changed, 'fast')
-  t.same(settled, [4, 3, 4], 'the fast tick looks only at those under way')
+  t.strictSame(settled, [4, 3, 4], 'the fast tick looks only at those under way')
 })
 
 void t.test('an event and a tick look at a host one after the other', async t => {

@@ -42,7 +42,7 @@ void t.test('HV-28, HV-29: a host by equality', async t => {
   t.match(matchHost(all, ['node']), { reason: 'NotRegistered' })
   t.match(matchHost(all, ['node1', 'node10']), { reason: 'AmbiguousHost' })
   const metadata = { name: 'object', labels: { 'kubernetes.io/hostname': 'node1' } }
-  t.same(namesOf({ metadata }, ['{name}.example.com']), ['node1', 'node1.example.com'])
+  t.strictSame(namesOf({ metadata }, ['{name}.example.com']), ['node1', 'node1.example.com'])
 })
 
 void t.test('AG-2: a listing serves everybody for its short life', async t => {
@@ -99,15 +99,15 @@ void t.test(
     answers[0]?.reject(new Error('away'))
     await t.rejects(first, { message: 'away' })
     await new Promise(resolve => setImmediate(resolve))
-    t.same(lost, [], 'nobody waited for the noted one')
+    t.strictSame(lost, [], 'nobody waited for the noted one')
     const second = listings.aggregates()
     t.equal(answers.length, 2, 'asked again')
     listings.noteMembership(aggregate(['hv1', 'hv9']), 'hv1')
     answers[1]?.resolve([aggregate(['hv2'])])
-    t.same(await second, [aggregate(['hv2'])])
-    t.same(await listings.aggregates(), [aggregate(['hv2', 'hv1'])], 'of that host alone')
+    t.strictSame(await second, [aggregate(['hv2'])])
+    t.strictSame(await listings.aggregates(), [aggregate(['hv2', 'hv1'])], 'of that host alone')
     listings.noteMembership(aggregate([]), 'hv2')
-    t.same(await listings.aggregates(), [aggregate(['hv1'])])
+    t.strictSame(await listings.aggregates(), [aggregate(['hv1'])])
     t.equal(answers.length, 2)
   }
 )
@@ -124,12 +124,12 @@ void t.test('drift: once while it lasts, for an hour after a repair', async t =>
   const first = driftEntries(undefined, ['aggregate'], [finding('reported')], at(0))
   t.match(first, [{ name: 'a', since: '2026-01-01T00:00:00Z' }])
   t.match(driftEntries(first, ['aggregate'], [finding('reported')], at(5)), [{ since: '2026-01-01T00:00:00Z' }])
-  t.same(driftEntries(first, ['aggregate'], [], at(5)), [], 'gone')
+  t.strictSame(driftEntries(first, ['aggregate'], [], at(5)), [], 'gone')
   const repaired = driftEntries(first, ['aggregate'], [finding('repaired')], at(10))
   t.match(driftEntries(repaired, ['aggregate'], [], at(60)), [{ action: 'repaired', since: '2026-01-01T00:10:00Z' }])
-  t.same(driftEntries(repaired, ['aggregate'], [], at(70)), [])
+  t.strictSame(driftEntries(repaired, ['aggregate'], [], at(70)), [])
   const others: Drift[] = [{ kind: 'trait', name: 't', action: 'repaired', since: '2026-01-01T00:00:00Z' }]
-  t.same(driftEntries(others, ['aggregate'], [], at(1)), [], "another function's entries are not ours to write")
+  t.strictSame(driftEntries(others, ['aggregate'], [], at(1)), [], "another function's entries are not ours to write")
 })
 
 void t.test('HV-68, HV-69: OS_* variables, files, and a second identity for the test project', async t => {
@@ -144,7 +144,7 @@ void t.test('HV-68, HV-69: OS_* variables, files, and a second identity for the 
   const config = readConfig(schema, { env, files: path => (path === '/p' ? 'canary\n' : undefined) })
   t.equal(toEnv(config)['OS_PASSWORD'], 'canary')
   t.notMatch(JSON.stringify(config), /canary/, 'HV-69')
-  t.same(toEnv(underPrefix(config, 'test')), {
+  t.strictSame(toEnv(underPrefix(config, 'test')), {
     OS_AUTH_URL: 'http://k/v3',
     OS_USERNAME: 'u',
     OS_PASSWORD: 'canary',
@@ -175,8 +175,8 @@ void t.test(
     t.match(await told(old), [
       { words: /hypervisors\.search \(C1\): needs a server with compute 2\.90, this one offers 2\.1 to 2\.88/ }
     ])
-    t.same(await told(recent), [])
-    t.same(await told(away), [])
+    t.strictSame(await told(recent), [])
+    t.strictSame(await told(away), [])
   }
 )
 
@@ -203,7 +203,7 @@ void t.test('HV-64, HV-67: calls are counted and logged, without secrets', async
   const config = { osAuthUrl: fake.authUrl, osUsername: 'admin', osPassword: fake.account.password, osProjectName: 'admin' }
   const cloud = await openCloud(config, platform)
   t.teardown(() => cloud.close())
-  t.same(fake.requests, [], 'nothing is asked before the first call')
+  t.strictSame(fake.requests, [], 'nothing is asked before the first call')
   const trace = requestIdOf('00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01')
   await cloud.with(trace).aggregates.list()
   await t.rejects(cloud.hypervisors.withServers('nobody'))
@@ -215,5 +215,5 @@ void t.test('HV-64, HV-67: calls are counted and logged, without secrets', async
     { globalRequestId: 'req-0af76519-16cd-43dd-8448-eb211c80319c' }
   )
   t.notMatch(platform.text(), new RegExp(fake.account.password))
-  t.same(requestIdOf(undefined), {})
+  t.strictSame(requestIdOf(undefined), {})
 })

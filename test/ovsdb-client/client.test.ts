@@ -27,7 +27,7 @@ for (const methods of [['monitor_cond_since', 'monitor_cond', 'monitor'], ['moni
     const server = await fakeServer(t, plainServer(monitoring(methods)))
     const monitor = client(t, [server.remote]).monitor(spec)
     const row = await monitor.waitFor(rows => rows('T').get('u1'))
-    t.same(row, { _uuid: 'u1', name: 'a', tags: new Set(['x']) })
+    t.strictSame(row, { _uuid: 'u1', name: 'a', tags: new Set(['x']) })
     const update = methods[0] === 'monitor' ? 'update' : methods[0] === 'monitor_cond' ? 'update2' : 'update3'
     const change = update === 'update' ? { old: {}, new: { name: 'b', tags: 'x' } } : { modify: { name: 'b' } }
     const params = update === 'update3' ? ['m0', zero, { T: { u1: change } }] : ['m0', { T: { u1: change } }]
@@ -75,7 +75,7 @@ t.test('OV-16 a loss makes the rows unknown; the next snapshot tells the differe
   gate?.()
   const { value } = await news.next()
   const differences = value?.kind === 'changes' && value.snapshot ? value.changes : []
-  t.same(
+  t.strictSame(
     differences.map(({ uuid, before, after }) => [uuid, before?.name, after?.name]),
     [
       ['u3', 'goes', undefined],
@@ -108,13 +108,13 @@ t.test('OV-14 each monitor resumes from the transaction it heard of last', async
   const asked = server.heard
     .filter(({ method }) => method === 'monitor_cond_since')
     .map(({ params }) => [params?.[1], params?.[3]])
-  t.same(asked, [
+  t.strictSame(asked, [
     ['m0', zero],
     ['m1', zero],
     ['m0', ids[0]],
     ['m1', ids[1]]
   ])
-  for (const { history } of [first, second]) t.same(history, { method: 'monitor_cond_since', snapshots: 1, resumed: 1 })
+  for (const { history } of [first, second]) t.strictSame(history, { method: 'monitor_cond_since', snapshots: 1, resumed: 1 })
 })
 
 t.test('an update that makes no sense is not survived by guessing: a new connection brings a whole snapshot', async t => {
@@ -165,12 +165,12 @@ t.test('OV-16 remotes are tried in turn: at once, then spaced', async t => {
   }
   const db = client(t, [nobody, `${nobody}2`, server.remote], { delay: waits, random: () => 1, onStatus })
   await db.schema()
-  t.same(delays, [0, 0, 0])
-  t.same(seen, ['connect-failed', 'connect-failed', 'connected'])
+  t.strictSame(delays, [0, 0, 0])
+  t.strictSame(seen, ['connect-failed', 'connect-failed', 'connected'])
   await server.stop()
   await lost.promise
   await t.rejects(db.schema({ timeoutMs: 300 }), { code: 'timeout', cause: { code: 'connect-failed' } })
-  t.same(delays.filter(ms => ms > 0).slice(0, 4), [100, 200, 400, 800])
+  t.strictSame(delays.filter(ms => ms > 0).slice(0, 4), [100, 200, 400, 800])
 })
 
 t.test('OV-14 a server that is not the leader is left for the next, also later', async t => {
@@ -199,7 +199,7 @@ t.test('OV-14 a server that is not the leader is left for the next, also later',
     status.state === 'connecting' && reasons.push(String(status.lastError?.message))
   const db = client(t, [follower.remote, leader.remote], { onStatus })
   await db.schema()
-  t.same(reasons, ['the server is not the leader of Test'])
+  t.strictSame(reasons, ['the server is not the leader of Test'])
   leader.peers[0]?.say({ id: null, method: 'update2', params: ['_Server', { Database: { d: { modify: { leader: false } } } }] })
   await leader.hears(() => leader.peers.length === 2)
   t.equal(reasons.length, 3, 'deposed, the follower asked again, then back')
@@ -244,7 +244,7 @@ t.test('calls that wait are bounded, and closing rejects them all', async t => {
   t.match(await news.next(), { done: false }, 'what had come is still told')
   t.match(await news.next(), { done: true })
   await t.rejects(db.transact([insert('T', {})]), { code: 'closed' })
-  t.same([db.status, monitor.state], [{ state: 'closed' }, 'closed'])
+  t.strictSame([db.status, monitor.state], [{ state: 'closed' }, 'closed'])
 })
 
 t.test('waiting ends with its signal or its time', async t => {

@@ -68,7 +68,7 @@ t.test(
     }
     for (const { added, removed } of await Promise.all(tallies)) {
       t.equal(removed, 0)
-      t.same(
+      t.strictSame(
         written.filter(uuid => added.get(uuid) !== 1),
         [],
         `${written.length} rows, each told once`

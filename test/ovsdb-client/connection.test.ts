@@ -24,7 +24,7 @@ t.test('replies in another order find their calls', async t => {
     held.unshift(() => peer.answer(request, request.method))
     if (held.length === 3) for (const answer of held) answer()
   })
-  t.same(await Promise.all([call('a'), call('b'), call('c')]), ['a', 'b', 'c'])
+  t.strictSame(await Promise.all([call('a'), call('b'), call('c')]), ['a', 'b', 'c'])
 })
 
 t.test('OV-10 a late reply is dropped, and the connection goes on', async t => {
@@ -102,8 +102,8 @@ t.test('OV-12 an echo is answered with its own params, an unknown request with a
     peer.answer(request, null)
   })
   await call('go')
-  t.same(await server.hears(({ id }) => id === 'e'), { id: 'e', result: [1, 'two', [3]], error: null })
-  t.same(await server.hears(({ id }) => id === 'x'), { id: 'x', result: null, error: 'unknown method' })
+  t.strictSame(await server.hears(({ id }) => id === 'e'), { id: 'e', result: [1, 'two', [3]], error: null })
+  t.strictSame(await server.hears(({ id }) => id === 'x'), { id: 'x', result: null, error: 'unknown method' })
 })
 
 t.test('OV-12 after silence an echo is sent; a server that answers it is kept, a frozen one given up', async t => {
@@ -127,7 +127,7 @@ t.test('what stands behind a reply is handled after it, even in the same chunk',
     peer.say(`${update(1)}${JSON.stringify({ id: request.id, result: 'reply', error: null })}${update(2)}`)
   })
   await connection.call('a', [], result => void told.push(result), patient)
-  t.same(told, [['update', 1], 'reply', ['update', 2]])
+  t.strictSame(told, [['update', 1], 'reply', ['update', 2]])
 })
 
 t.test('an aborted call asks the server to take it back and believes what it says', async t => {

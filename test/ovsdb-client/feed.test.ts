@@ -20,7 +20,7 @@ const gone = new OvsdbError('connection-lost', 'gone')
 t.test('what came in between is one difference', async t => {
   const slow = feed()
   for (let value = 0; value < 10_000; value++) slow.changed([change(value, value + 1)], false)
-  t.same((await slow.next()).value, { kind: 'changes', snapshot: false, changes: [change(0, 10_000)] })
+  t.strictSame((await slow.next()).value, { kind: 'changes', snapshot: false, changes: [change(0, 10_000)] })
 })
 
 const unseen: Array<[name: string, steps: Array<[number | undefined, number | undefined]>]> = [
@@ -51,7 +51,7 @@ for (const [name, steps] of unseen) {
     const slow = feed()
     for (const [before, after] of steps) slow.changed([change(before, after)], false)
     slow.changed([change(undefined, 1, 'other')], false)
-    t.same((await slow.next()).value, { kind: 'changes', snapshot: false, changes: [change(undefined, 1, 'other')] })
+    t.strictSame((await slow.next()).value, { kind: 'changes', snapshot: false, changes: [change(undefined, 1, 'other')] })
   })
 }
 
@@ -60,10 +60,10 @@ t.test('OV-16 the changes before a loss come before it; lost and found unseen is
   slow.changed([change(0, 1)], false)
   slow.lost(gone)
   t.match((await slow.next()).value, { kind: 'changes', changes: [change(0, 1)] })
-  t.same((await slow.next()).value, { kind: 'lost', cause: gone })
+  t.strictSame((await slow.next()).value, { kind: 'lost', cause: gone })
   slow.lost(gone)
   slow.changed([], true)
-  t.same((await slow.next()).value, { kind: 'changes', snapshot: true, changes: [] })
+  t.strictSame((await slow.next()).value, { kind: 'changes', snapshot: true, changes: [] })
 })
 
 t.test('readers that wait are served in turn, and told of the end', async t => {

@@ -19,7 +19,9 @@ const numbers: Array<[text: string, value: unknown]> = [
   ['123456789012345678901', 1.2345678901234568e20]
 ]
 for (const [text, value] of numbers) {
-  t.test(`OV-4 ${text} is read with all its digits`, async t => t.same(read(`{"a":[{"b":${text}}]}`), { a: [{ b: value }] }))
+  t.test(`OV-4 ${text} is read with all its digits`, async t =>
+    t.strictSame(read(`{"a":[{"b":${text}}]}`), { a: [{ b: value }] })
+  )
 }
 
 t.test('OV-4 fuzz: a 64-bit integer is the same after a way there and back', async t => {

@@ -13,7 +13,7 @@ t.test('a lock goes from one client to the next, and an assert knows the owner',
   await first.acquired(soon)
   const second = b.lock('leader')
   await b.transact([comment('asked by now')])
-  t.same([first.held, second.held], [true, false])
+  t.strictSame([first.held, second.held], [true, false])
   await a.transact([assert('leader')])
   await t.rejects(b.transact([assert('leader')]), { code: 'not-owner', operation: 0 })
   await first.release()
@@ -32,7 +32,7 @@ t.test('a stolen lock is lost at once, and comes back when the thief lets go', a
   const stolen = b.lock('leader', { steal: true })
   await stolen.acquired(soon)
   await lost
-  t.same([mine.held, stolen.held], [false, true])
+  t.strictSame([mine.held, stolen.held], [false, true])
   await t.rejects(a.transact([assert('leader')]), { code: 'not-owner' })
   await stolen.release()
   await mine.acquired(soon)

@@ -54,7 +54,7 @@ t.test('OV-13 the three ways to monitor tell the same story', async t => {
   await writer.transact([insert('Item', { name: 'before', tags: ['a', 'b'], labels: { k: 'v' } })])
   const monitors = [server.unix, older, oldest].map(remote => client(t, [remote]).monitor(everything))
   await Promise.all(monitors.map(monitor => monitor.waitFor(() => true, soon)))
-  t.same(
+  t.strictSame(
     monitors.map(monitor => monitor.history.method),
     ['monitor_cond_since', 'monitor_cond', 'monitor']
   )
@@ -87,7 +87,7 @@ t.test('OV-13 the three ways to monitor tell the same story', async t => {
       all => Array.from(all('Item').values()).some(({ name }) => name === 'last') && all('Item'),
       soon
     )
-    t.same(Object.fromEntries(held), stored, String(monitor.history.method))
+    t.strictSame(Object.fromEntries(held), stored, String(monitor.history.method))
   }
 })
 
@@ -98,12 +98,12 @@ t.test('a monitor with conditions has the rows that fulfil them, and no others',
   await db.transact([insert('Item', { name: 'few', count: 9 }), insert('Item', { name: 'many', count: 10 })])
   const names = () => Array.from(monitor.rows('Item')?.values() ?? [], ({ name }) => name)
   await monitor.waitFor(rows => rows('Item').size === 1, soon)
-  t.same(names(), ['many'])
+  t.strictSame(names(), ['many'])
   await db.transact([update('Item', [], { count: 5 })])
   await monitor.waitFor(rows => rows('Item').size === 0, soon)
   await db.transact([update('Item', [['name', '==', 'few']], { count: 11 })])
   await monitor.waitFor(rows => rows('Item').size === 1, soon)
-  t.same(names(), ['few'])
+  t.strictSame(names(), ['few'])
 })
 
 t.test('several conditions: a monitor takes rows that fulfil any of them, an operation those that fulfil all', async t => {
@@ -120,9 +120,9 @@ t.test('several conditions: a monitor takes rows that fulfil any of them, an ope
   ])
   const monitor = db.monitor(small, { where: { Item: where } })
   const seen = await monitor.waitFor(rows => Array.from(rows('Item').values(), ({ name }) => name), soon)
-  t.same(new Set(seen), new Set(['a', 'b']))
+  t.strictSame(new Set(seen), new Set(['a', 'b']))
   const [{ rows }] = await db.transact([select('Item', where, small.Item)])
-  t.same(
+  t.strictSame(
     rows.map(({ name }) => name),
     ['a']
   )
@@ -150,12 +150,12 @@ t.test('OV-16 restarts under load: nothing that was committed is missed, nothing
   monitor.close()
   const { rows, told } = await following
   const names = new Set(Array.from(rows.values(), ({ name }) => name))
-  t.same(
+  t.strictSame(
     [...committed].filter(name => !names.has(name)),
     [],
     'every committed row is known'
   )
-  t.same(names, new Set(stored.map(({ name }) => name)), 'and what is known is what is stored')
+  t.strictSame(names, new Set(stored.map(({ name }) => name)), 'and what is known is what is stored')
   t.ok([...names].every(name => committed.has(name) || unknown.has(name)))
   t.match(told, { removed: 0, wrong: 0, added: stored.length })
   t.equal(monitor.history.snapshots, 4, 'a stand-alone database cannot be resumed: OV-14')

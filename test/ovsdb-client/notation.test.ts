@@ -32,7 +32,7 @@ const written: Array<[name: string, value: Value, wire: unknown]> = [
   ['a map', new Map([[1, uuid(id)]]), ['map', [[1, ['uuid', id]]]]],
   ['an empty object', {}, ['map', []]]
 ]
-for (const [name, value, then] of written) t.test(`writes ${name}`, async t => t.same(wire(value), then))
+for (const [name, value, then] of written) t.test(`writes ${name}`, async t => t.strictSame(wire(value), then))
 
 const unwritable: Array<[name: string, make: () => unknown]> = [
   ['a uuid that is none', () => uuid('5739687c')],
@@ -59,7 +59,7 @@ const read: Array<[name: string, column: Read, wire: unknown, value: unknown]> =
   ['a real without a fraction', real, 3, 3],
   ['a large real', real, 2n ** 60n, 2 ** 60]
 ]
-for (const [name, { decode }, given, then] of read) t.test(`reads ${name}`, async t => t.same(decode(given), then))
+for (const [name, { decode }, given, then] of read) t.test(`reads ${name}`, async t => t.strictSame(decode(given), then))
 
 const unreadable: Array<[name: string, column: Read, wire: unknown]> = [
   ['a number for a string', string, 1],

@@ -29,13 +29,13 @@ const written: Array<[name: string, operation: Operation, wire: object]> = [
   ['assert', assert('lock'), { op: 'assert', lock: 'lock' }]
 ]
 for (const [name, operation, wire] of written) {
-  t.test(`RFC 7047 §5.2 ${name}`, async t => t.same(JSON.parse(JSON.stringify(encodeOperation(operation))), wire))
+  t.test(`RFC 7047 §5.2 ${name}`, async t => t.strictSame(JSON.parse(JSON.stringify(encodeOperation(operation))), wire))
 }
 
 t.test('results are read by operation', async t => {
   const operations = [insert('T', {}), select('T', [], { n: column.integer }), remove('T', []), comment('')] as const
   const result = [{ uuid: ['uuid', id] }, { rows: [{ _uuid: ['uuid', id], n: 2n ** 60n }] }, { count: 3 }, {}]
-  t.same(decodeResults(operations, result), [{ uuid: id }, { rows: [{ _uuid: id, n: 2n ** 60n }] }, { count: 3 }, {}])
+  t.strictSame(decodeResults(operations, result), [{ uuid: id }, { rows: [{ _uuid: id, n: 2n ** 60n }] }, { count: 3 }, {}])
 })
 
 const two = [remove('T', []), insert('T', {})]

@@ -7,7 +7,7 @@ const good: Array<[text: string, remote: object]> = [
   ['tcp:db.example', { kind: 'tcp', host: 'db.example', port: 6640 }],
   ['ssl:[fd00::1]:6641', { kind: 'ssl', host: 'fd00::1', port: 6641 }]
 ]
-for (const [text, remote] of good) t.test(text, async t => t.same(parseRemote(text), remote))
+for (const [text, remote] of good) t.test(text, async t => t.strictSame(parseRemote(text), remote))
 
 for (const text of [
   '',

@@ -86,7 +86,7 @@ for (const [name, before, modify, after] of cases) {
     const rows = replica(insert({ name: 'a', ...before }))
     const old = rows.rows('T').get('u1')
     const [change] = rows.apply(readDeltas('update2', { T: { u1: { modify } } }))
-    t.same(rows.rows('T').get('u1'), row(after))
+    t.strictSame(rows.rows('T').get('u1'), row(after))
     t.equal(change?.before, old, 'the old row is as it was')
     t.equal(change?.after, rows.rows('T').get('u1'))
   })
@@ -95,8 +95,8 @@ for (const [name, before, modify, after] of cases) {
 t.test('OV-13 update: new is the whole row, its absence a removal', async t => {
   const rows = replica(['update', { T: { u1: { new: { name: 'a', note: 'x' } } } }])
   rows.apply(readDeltas('update', { T: { u1: { old: { note: 'x' }, new: { name: 'a', note: 'y', tags: 'one' } } } }))
-  t.same(rows.rows('T').get('u1'), row({ note: 'y', tags: new Set(['one']) }))
-  t.same(rows.apply(readDeltas('update', { T: { u1: { old: { name: 'a' } } } })).length, 1)
+  t.strictSame(rows.rows('T').get('u1'), row({ note: 'y', tags: new Set(['one']) }))
+  t.strictSame(rows.apply(readDeltas('update', { T: { u1: { old: { name: 'a' } } } })).length, 1)
   t.equal(rows.rows('T').size, 0)
 })
 
@@ -113,7 +113,7 @@ t.test('OV-14 a snapshot is compared: only differences are changes, equal rows s
   const kept = rows.rows('T').get('u1')
   const snapshot = { T: { u1: { initial: { name: 'a' } }, u2: { initial: { name: 'B' } }, u4: { initial: { name: 'd' } } } }
   const changes = rows.replace(readDeltas('update2', snapshot))
-  t.same(
+  t.strictSame(
     changes.map(({ uuid, before, after }) => [uuid, before?.['name'], after?.['name']]),
     [
       ['u3', 'c', undefined],
@@ -122,7 +122,7 @@ t.test('OV-14 a snapshot is compared: only differences are changes, equal rows s
     ]
   )
   t.equal(rows.rows('T').get('u1'), kept)
-  t.same(rows.replace(readDeltas('update2', snapshot)), [], 'once more: nothing')
+  t.strictSame(rows.replace(readDeltas('update2', snapshot)), [], 'once more: nothing')
 })
 
 const nonsense: Array<[name: string, dialect: Dialect, update: unknown, code: string]> = [
@@ -139,6 +139,6 @@ for (const [name, dialect, update, code] of nonsense) {
     const rows = replica(insert({ name: 'a' }))
     const good = readDeltas('update2', { T: { u1: { modify: { note: 'changed' } }, u2: { insert: { name: 'new' } } } })
     t.throws(() => rows.apply([...good, ...readDeltas(dialect, update)]), { code })
-    t.same([...rows.rows('T').values()], [row()])
+    t.strictSame([...rows.rows('T').values()], [row()])
   })
 }

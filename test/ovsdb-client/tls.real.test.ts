@@ -26,7 +26,7 @@ const impatient = { timeoutMs: 500 }
 
 t.test('ssl: with the right authority', async t => {
   const db = client(t, [server.ssl], { tls: right.tls })
-  t.same(await db.transact([comment('hello')]), [{}])
+  t.strictSame(await db.transact([comment('hello')]), [{}])
   t.match(db.status, { state: 'connected', remote: server.ssl })
 })
 
@@ -50,17 +50,17 @@ t.test('a certificate for another name is refused, unless the caller knows bette
     cause: { code: 'tls-failed', cause: { code: 'ERR_TLS_CERT_ALTNAME_INVALID' } }
   })
   const lenient = client(t, [named.ssl], { tls: { ...elsewhere.tls, checkServerIdentity: () => undefined } })
-  t.same(await lenient.transact([comment('hello')]), [{}])
+  t.strictSame(await lenient.transact([comment('hello')]), [{}])
 })
 
 t.test('a remote that does not speak TLS', async t => {
   const plain = await startOvsdb(t, { tcp: true })
   const db = client(t, [plain.tcp.replace('tcp:', 'ssl:')], { tls: right.tls })
   await t.rejects(db.transact([comment('hello')], impatient), { cause: { code: 'tls-failed' } })
-  t.same(await client(t, [plain.tcp]).transact([comment('over tcp')]), [{}])
+  t.strictSame(await client(t, [plain.tcp]).transact([comment('over tcp')]), [{}])
 })
 
 t.test('nobody there, then somebody: the list of remotes is tried in turn', async t => {
   const db = client(t, ['tcp:127.0.0.1:1', 'unix:/nonexistent', server.ssl], { tls: right.tls })
-  t.same(await db.transact([comment('hello')]), [{}])
+  t.strictSame(await db.transact([comment('hello')]), [{}])
 })

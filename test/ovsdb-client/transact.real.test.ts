@@ -46,7 +46,7 @@ t.test('OV-4 every kind of value is the same after a way there and back', async 
     insert('Item', row, { named: 'i' }),
     select('Item', [['name', '==', values.name]], item)
   ])
-  t.same(rows, [{ ...values, _uuid: own.uuid, child: child.uuid, friends: new Set([own.uuid]) }])
+  t.strictSame(rows, [{ ...values, _uuid: own.uuid, child: child.uuid, friends: new Set([own.uuid]) }])
   const [{ count }, { rows: after }] = await db.transact([
     mutate(
       'Item',
@@ -60,7 +60,7 @@ t.test('OV-4 every kind of value is the same after a way there and back', async 
     select('Item', [['_uuid', '==', uuid(own.uuid)]], { count: column.safeInteger, tags: column.set(column.string) })
   ])
   t.equal(count, 1)
-  t.same(after, [{ _uuid: own.uuid, count: 8, tags: new Set(['uuid']) }])
+  t.strictSame(after, [{ _uuid: own.uuid, count: 8, tags: new Set(['uuid']) }])
 })
 
 // name, operations, code, the operation blamed (undefined: the commit)
@@ -108,7 +108,7 @@ t.test('none of the refused left anything behind', async t => {
     select('Item', [['name', '==', 'q']], {}),
     commit({ durable: true })
   ])
-  t.same([few, items], [[], []])
+  t.strictSame([few, items], [[], []])
 })
 
 t.test('a wait is taken back when its caller gives up', async t => {
@@ -125,7 +125,7 @@ t.test('a wait ends when another client makes it true', async t => {
   const rows = [{ name: 'awaited' }]
   const waiting = db.transact([wait({ table: 'Few', where: [], columns: ['name'], until: '==', rows }), remove('Few', [])])
   await other.transact([insert('Few', { name: 'awaited' })])
-  t.same(await waiting, [{}, { count: 1 }])
+  t.strictSame(await waiting, [{}, { count: 1 }])
 })
 
 t.test('a database that is not there is said to be the reason', async t => {

@@ -13,39 +13,43 @@ const ask = (object: Eviction, more: Given<Eviction> = {}) => said(checkEviction
 
 t.test('1.5: hypervisor and mode stay, all else may change', async t => {
   const old = eviction()
-  t.same(ask(eviction({ hypervisor: 'b' }), { old }).refused, ['1.5 spec.hypervisor'])
-  t.same(ask(eviction({ mode: 'evacuate' }), { old, user: ha }).refused, ['1.5 spec.mode'])
-  t.same(
+  t.strictSame(ask(eviction({ hypervisor: 'b' }), { old }).refused, ['1.5 spec.hypervisor'])
+  t.strictSame(ask(eviction({ mode: 'evacuate' }), { old, user: ha }).refused, ['1.5 spec.mode'])
+  t.strictSame(
     ask(eviction({ hypervisor: 'b', mode: 'evacuate' }), { old }).refused,
     ['1.5 spec.hypervisor', '1.5 spec.mode'],
     'both at once'
   )
-  t.same(ask(eviction({ mode: 'drain' }), { old }), silence, 'drain is what it was')
-  t.same(ask(eviction({ reason: 'other', maxParallel: 2, cancel: 'Finish' }), { old }), silence)
+  t.strictSame(ask(eviction({ mode: 'drain' }), { old }), silence, 'drain is what it was')
+  t.strictSame(ask(eviction({ reason: 'other', maxParallel: 2, cancel: 'Finish' }), { old }), silence)
 })
 
 t.test('HV-13: evacuate by others is refused, enforced or not', async t => {
   for (const enforce of [false, true]) {
-    t.same(ask(eviction({ mode: 'evacuate' }), { enforce }).refused, ['HV-13 spec.mode'])
-    t.same(ask(eviction({ mode: 'evacuate' }), { enforce, user: ha }), silence)
+    t.strictSame(ask(eviction({ mode: 'evacuate' }), { enforce }).refused, ['HV-13 spec.mode'])
+    t.strictSame(ask(eviction({ mode: 'evacuate' }), { enforce, user: ha }), silence)
   }
 })
 
 t.test('HV-13: a second active Eviction', async t => {
   const others = (...value: Eviction[]) => ({ evictions: { known: true as const, value } })
   const second = others(eviction({}, 'first'))
-  t.same(ask(eviction(), second), { refused: [], warned: ['HV-13 spec.hypervisor'] })
-  t.same(ask(eviction(), { ...second, enforce: true }).refused, ['HV-13 spec.hypervisor'])
+  t.strictSame(ask(eviction(), second), { refused: [], warned: ['HV-13 spec.hypervisor'] })
+  t.strictSame(ask(eviction(), { ...second, enforce: true }).refused, ['HV-13 spec.hypervisor'])
   t.match(checkEviction(asked(eviction(), second)).warnings, [{ message: /by the Eviction first already/ }], 'names it')
-  t.same(ask(eviction({ hypervisor: 'b' }), second), silence, 'of another host')
-  t.same(ask(eviction(), others(eviction())), silence, 'itself is no other')
-  t.same(ask(eviction({ mode: 'evacuate' }), { ...second, user: ha, enforce: true }), silence, 'an evacuation supersedes a drain')
-  t.same(ask(eviction({ reason: 'new' }), { ...second, old: eviction() }), silence, 'one that is there already')
+  t.strictSame(ask(eviction({ hypervisor: 'b' }), second), silence, 'of another host')
+  t.strictSame(ask(eviction(), others(eviction())), silence, 'itself is no other')
+  t.strictSame(
+    ask(eviction({ mode: 'evacuate' }), { ...second, user: ha, enforce: true }),
+    silence,
+    'an evacuation supersedes a drain'
+  )
+  t.strictSame(ask(eviction({ reason: 'new' }), { ...second, old: eviction() }), silence, 'one that is there already')
 })
 
 t.test('HV-13: what could not be read is said, and never refuses', async t => {
   for (const enforce of [false, true])
-    t.same(ask(eviction(), { evictions: { known: false }, enforce }), { refused: [], warned: ['HV-13 spec.hypervisor'] })
+    t.strictSame(ask(eviction(), { evictions: { known: false }, enforce }), { refused: [], warned: ['HV-13 spec.hypervisor'] })
 })
 
 t.test('active is what has not said how it ended', async t => {
@@ -61,8 +65,11 @@ t.test('active is what has not said how it ended', async t => {
 t.test('whatever leaves the spec alone, or is on its way out, is not judged; the schema is', async t => {
   const broken = eviction({ hypervisor: '' })
   t.match(ask(broken).refused, ['schema spec.hypervisor'])
-  t.same(ask(broken, { old: broken }), silence)
-  t.same(ask(broken, { operation: 'DELETE' }), silence)
-  t.same(ask(broken, { subresource: 'status', old: eviction() }), silence)
-  t.same(ask({ ...broken, metadata: { name: 'e', deletionTimestamp: '2026-11-01T00:00:00Z' } }, { old: eviction() }), silence)
+  t.strictSame(ask(broken, { old: broken }), silence)
+  t.strictSame(ask(broken, { operation: 'DELETE' }), silence)
+  t.strictSame(ask(broken, { subresource: 'status', old: eviction() }), silence)
+  t.strictSame(
+    ask({ ...broken, metadata: { name: 'e', deletionTimestamp: '2026-11-01T00:00:00Z' } }, { old: eviction() }),
+    silence
+  )
 })

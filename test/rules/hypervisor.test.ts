@@ -37,12 +37,15 @@ const refusals: Case[] = [
 for (const [id, path, bad, good, was] of refusals) {
   t.test(`${id} at ${path}: ${JSON.stringify(bad)}`, async t => {
     const before = was && { old: hv(was), user: ha }
-    t.same(ask(hv(bad), before), { refused: [`${id} ${path}`], warned: [] })
-    t.same(ask(hv(good), before), silence)
+    t.strictSame(ask(hv(bad), before), { refused: [`${id} ${path}`], warned: [] })
+    t.strictSame(ask(hv(good), before), silence)
   })
 }
 t.test('R5: a host may be made in termination', async t => {
-  t.same(ask(hv({ maintenance: 'termination' }), { user: { username: 'system:serviceaccount:drover:hypervisor' } }), silence)
+  t.strictSame(
+    ask(hv({ maintenance: 'termination' }), { user: { username: 'system:serviceaccount:drover:hypervisor' } }),
+    silence
+  )
 })
 
 /** A warning out of the box, a refusal where objections are enforced. */
@@ -56,23 +59,23 @@ const objections: Array<[name: string, id: string, object: Hypervisor, more?: Gi
 for (const [name, id, object, more] of objections) {
   t.test(`${id}: ${name}`, async t => {
     const warned = ask(object, more)
-    t.same(warned.refused, [])
+    t.strictSame(warned.refused, [])
     t.match(warned.warned, [id])
-    t.same(ask(object, { ...more, enforce: true }), { refused: warned.warned, warned: [] })
+    t.strictSame(ask(object, { ...more, enforce: true }), { refused: warned.warned, warned: [] })
   })
 }
 t.test('HV-11: names of another kind are not the same', async t => {
-  t.same(ask(hv({ groups: [trait(uuid), aggregate(uuid)] })), silence)
+  t.strictSame(ask(hv({ groups: [trait(uuid), aggregate(uuid)] })), silence)
 })
 t.test('HV-13: the identity itself, and another service where HA is external', async t => {
-  t.same(ask(hv({ maintenance: 'ha' }), { old: hv(), user: ha }), silence)
-  t.same(ask(hv({ maintenance: 'ha' }), { old: hv(), policy: { haMode: 'external' } }), silence)
-  t.same(
+  t.strictSame(ask(hv({ maintenance: 'ha' }), { old: hv(), user: ha }), silence)
+  t.strictSame(ask(hv({ maintenance: 'ha' }), { old: hv(), policy: { haMode: 'external' } }), silence)
+  t.strictSame(
     ask(hv({ maintenance: 'ha', version: '2' }), { old: hv({ maintenance: 'ha' }) }),
     silence,
     'what was so is not asked again'
   )
-  t.same(ask(hv({ maintenance: 'ha' }), { old: hv(), user: undefined }), silence, 'a file has no user')
+  t.strictSame(ask(hv({ maintenance: 'ha' }), { old: hv(), user: undefined }), silence, 'a file has no user')
 })
 
 const size = (cpu: number, used: number): Partial<Status> => ({
@@ -89,21 +92,21 @@ const drain = (
 
 t.test('HV-12: N−1 capacity of the zone', async t => {
   const short = ['HV-12 spec.maintenance', 'HV-12 spec.maintenance'] // cpu, and memory
-  t.same(drain(zone(8)), { refused: [], warned: short })
-  t.same(drain(zone(8), { enforce: true }), { refused: short, warned: [] })
+  t.strictSame(drain(zone(8)), { refused: [], warned: short })
+  t.strictSame(drain(zone(8), { enforce: true }), { refused: short, warned: [] })
   // 10 are left of three hosts with one drained and one failed: 8 + 1 + 1 fit to the last
-  t.same(drain(zone(1)), silence)
-  t.same(drain([...zone(1), hostOf(hv({}, 'd', undefined, 'y'))]), silence, 'other zones are not asked')
+  t.strictSame(drain(zone(1)), silence)
+  t.strictSame(drain([...zone(1), hostOf(hv({}, 'd', undefined, 'y'))]), silence, 'other zones are not asked')
   const gone = [...zone(1, ['h', 'c']), hostOf(hv({ maintenance: 'auto' }, 'b', size(10, 1), 'z'))]
-  t.same(drain(gone).warned, short, 'a host that is away holds nothing')
+  t.strictSame(drain(gone).warned, short, 'a host that is away holds nothing')
   const away = (spec: object, used: number) => [...zone(1), hostOf(hv(spec, 'd', size(10, used), 'z'))]
-  t.same(drain(away({ maintenance: 'auto' }, 0)), silence, 'another is empty')
-  t.same(drain(away({ maintenance: 'auto' }, 1)).warned, short, 'what another is yet to be rid of needs a place too')
-  t.same(drain(away({ maintenance: 'ha' }, 9)), silence, 'of a dead host nobody counts any more')
+  t.strictSame(drain(away({ maintenance: 'auto' }, 0)), silence, 'another is empty')
+  t.strictSame(drain(away({ maintenance: 'auto' }, 1)).warned, short, 'what another is yet to be rid of needs a place too')
+  t.strictSame(drain(away({ maintenance: 'ha' }, 9)), silence, 'of a dead host nobody counts any more')
 })
 t.test('HV-12: who is not asked', async t => {
-  t.same(drain(zone(8), { user: ha }, hv({ maintenance: 'ha' }, 'h', size(10, 8), 'z')), silence, 'the host is dead')
-  t.same(
+  t.strictSame(drain(zone(8), { user: ha }, hv({ maintenance: 'ha' }, 'h', size(10, 8), 'z')), silence, 'the host is dead')
+  t.strictSame(
     drain(
       zone(8),
       { old: hv({ maintenance: 'auto' }) },
@@ -112,7 +115,7 @@ t.test('HV-12: who is not asked', async t => {
     silence
   )
   const leaves = hv({ maintenance: 'termination' }, 'h', size(10, 8), 'z')
-  t.same(
+  t.strictSame(
     drain(zone(8), { user: { username: 'system:serviceaccount:drover:hypervisor' } }, leaves),
     silence,
     'the node goes anyway'
@@ -120,8 +123,12 @@ t.test('HV-12: who is not asked', async t => {
 })
 t.test('HV-12: what could not be read is said, and never refuses', async t => {
   for (const enforce of [false, true]) {
-    t.same(drain(undefined, { enforce }), { refused: [], warned: ['HV-12 spec.maintenance'] }, 'the fleet')
-    t.same(drain([], { enforce }, hv({ maintenance: 'auto' }, 'h', undefined, 'z')).refused, [], 'a host that tells no size')
+    t.strictSame(drain(undefined, { enforce }), { refused: [], warned: ['HV-12 spec.maintenance'] }, 'the fleet')
+    t.strictSame(
+      drain([], { enforce }, hv({ maintenance: 'auto' }, 'h', undefined, 'z')).refused,
+      [],
+      'a host that tells no size'
+    )
     const { warnings } = checkHypervisor(asked(hv({ maintenance: 'auto' }), { old: hv(), enforce }))
     t.match(warnings, [{ id: 'HV-12', message: /was not checked: the host has no zone/ }])
   }
@@ -136,18 +143,18 @@ t.test('HV-12: maxUnavailable of an aggregate', async t => {
     return [hv({}, 'h', budget(limit), 'z'), ...all].map(hostOf)
   }
   const leaving = (limit?: string) => hv({ maintenance: 'auto' }, 'h', budget(limit), 'z')
-  t.same(drain(others(1, 3, '1'), {}, leaving('1')).warned, ['HV-12 spec.maintenance'])
-  t.same(drain(others(0, 3, '1'), {}, leaving('1')), silence)
-  t.same(drain(others(1, 7, '25%'), {}, leaving('25%')), silence, 'a quarter of eight is two')
-  t.same(drain(others(2, 7, '25%'), {}, leaving('25%')).warned, ['HV-12 spec.maintenance'])
-  t.same(drain(others(1, 4, '25%'), {}, leaving('25%')), silence, 'a quarter of five is rounded up')
-  t.same(drain(others(2, 7), {}, leaving()), silence, 'no budget, no objection')
-  t.same(
+  t.strictSame(drain(others(1, 3, '1'), {}, leaving('1')).warned, ['HV-12 spec.maintenance'])
+  t.strictSame(drain(others(0, 3, '1'), {}, leaving('1')), silence)
+  t.strictSame(drain(others(1, 7, '25%'), {}, leaving('25%')), silence, 'a quarter of eight is two')
+  t.strictSame(drain(others(2, 7, '25%'), {}, leaving('25%')).warned, ['HV-12 spec.maintenance'])
+  t.strictSame(drain(others(1, 4, '25%'), {}, leaving('25%')), silence, 'a quarter of five is rounded up')
+  t.strictSame(drain(others(2, 7), {}, leaving()), silence, 'no budget, no objection')
+  t.strictSame(
     drain(others(2, 7), { policy: { maxUnavailable: '2' } }, leaving()).warned,
     ['HV-12 spec.maintenance'],
     'but for a default'
   )
-  t.same(drain(others(2, 7, 'some'), {}, leaving('some')), silence, 'what nobody can read is no budget')
+  t.strictSame(drain(others(2, 7, 'some'), {}, leaving('some')), silence, 'what nobody can read is no budget')
 })
 
 t.test('HV-14: an agent writes its own fields of its own host, whatever is enforced', async t => {
@@ -158,34 +165,38 @@ t.test('HV-14: an agent writes its own fields of its own host, whatever is enfor
   const condition = (type: string) => ({
     conditions: [{ type, status: 'True', reason: 'R', message: '', lastTransitionTime: '2026-11-01T00:00:00Z' }]
   })
-  t.same(write(status({ numInstances: 2, agent: { version: '1' } })), [])
-  t.same(write(status(condition('LibVirtConnection'))), [])
-  t.same(write({ metadata: { ...old.metadata, resourceVersion: '2', managedFields: [] } }), [], 'bookkeeping of every write')
-  t.same(write(status({ numInstances: 2 }), agent('node-b')), ['HV-14 metadata.name'])
-  t.same(write(status({ numInstances: 2 }), agent()), ['HV-14 metadata.name'], 'a token of no pod')
-  t.same(write(status({ evicted: true })), ['HV-14 status.evicted'])
-  t.same(write(status(condition('Ready'))), ['HV-14 status.conditions[Ready]'])
-  t.same(write({ spec: { ...old.spec, maintenance: 'auto' } }), ['HV-14 spec'])
-  t.same(write({ metadata: { ...old.metadata, labels: { a: 'b' } } }), ['HV-14 metadata'])
-  t.same(write({}, agent('node-a'), { operation: 'DELETE', old: undefined }), ['HV-14'])
-  t.same(write({}, agent('node-a'), { operation: 'CREATE', old: undefined }), ['HV-14'])
-  t.same(write(status({ evicted: true }), jane), [], 'status of others is none of its business')
+  t.strictSame(write(status({ numInstances: 2, agent: { version: '1' } })), [])
+  t.strictSame(write(status(condition('LibVirtConnection'))), [])
+  t.strictSame(
+    write({ metadata: { ...old.metadata, resourceVersion: '2', managedFields: [] } }),
+    [],
+    'bookkeeping of every write'
+  )
+  t.strictSame(write(status({ numInstances: 2 }), agent('node-b')), ['HV-14 metadata.name'])
+  t.strictSame(write(status({ numInstances: 2 }), agent()), ['HV-14 metadata.name'], 'a token of no pod')
+  t.strictSame(write(status({ evicted: true })), ['HV-14 status.evicted'])
+  t.strictSame(write(status(condition('Ready'))), ['HV-14 status.conditions[Ready]'])
+  t.strictSame(write({ spec: { ...old.spec, maintenance: 'auto' } }), ['HV-14 spec'])
+  t.strictSame(write({ metadata: { ...old.metadata, labels: { a: 'b' } } }), ['HV-14 metadata'])
+  t.strictSame(write({}, agent('node-a'), { operation: 'DELETE', old: undefined }), ['HV-14'])
+  t.strictSame(write({}, agent('node-a'), { operation: 'CREATE', old: undefined }), ['HV-14'])
+  t.strictSame(write(status({ evicted: true }), jane), [], 'status of others is none of its business')
 })
 
 t.test('words of a newer status hold up neither the agent nor who changes the spec', async t => {
   const newer = { numInstances: 1, phase: 'Polishing', conditions: [] } as unknown as Status
   const old = hv({}, 'node-a', newer)
   const beat = { ...old, status: { ...newer, numInstances: 2 } }
-  t.same(ask(beat, { old, user: agent('node-a'), subresource: 'status' }), silence)
-  t.same(ask({ ...old, spec: { ...old.spec, version: '2' } }, { old }), silence)
+  t.strictSame(ask(beat, { old, user: agent('node-a'), subresource: 'status' }), silence)
+  t.strictSame(ask({ ...old, spec: { ...old.spec, version: '2' } }, { old }), silence)
   const broken = { ...old, status: { numInstances: 'many' } } as unknown as Hypervisor
-  t.same(ask({ ...broken, spec: { ...old.spec, version: '2' } }, { old }).refused, ['schema status.numInstances'])
+  t.strictSame(ask({ ...broken, spec: { ...old.spec, version: '2' } }, { old }).refused, ['schema status.numInstances'])
 })
 
 t.test('whatever leaves the spec alone, or is on its way out, is not judged', async t => {
   const broken = hv({ groups: [{}] })
-  t.same(ask({ ...broken, metadata: { name: 'h', labels: { a: 'b' } } }, { old: broken }), silence)
-  t.same(ask({ ...broken, metadata: { name: 'h', deletionTimestamp: '2026-11-01T00:00:00Z' } }, { old: hv() }), silence)
-  t.same(ask(broken, { operation: 'DELETE' }), silence)
-  t.same(ask(broken, { old: hv(), subresource: 'status' }), silence)
+  t.strictSame(ask({ ...broken, metadata: { name: 'h', labels: { a: 'b' } } }, { old: broken }), silence)
+  t.strictSame(ask({ ...broken, metadata: { name: 'h', deletionTimestamp: '2026-11-01T00:00:00Z' } }, { old: hv() }), silence)
+  t.strictSame(ask(broken, { operation: 'DELETE' }), silence)
+  t.strictSame(ask(broken, { old: hv(), subresource: 'status' }), silence)
 })

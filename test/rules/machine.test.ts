@@ -40,7 +40,7 @@ const before: Record<string, Machine> = {
 
 t.test('every rule of the specification is there once', async t => {
   const wanted = [...Array.from({ length: 16 }, (_, i) => `A${i + 1}`), ...Array.from({ length: 9 }, (_, i) => `W${i + 1}`)]
-  t.same(
+  t.strictSame(
     machineRules.map(({ id }) => id),
     wanted
   )
@@ -308,7 +308,7 @@ for (const [id, path, bad, good, old] of cases) {
       [{ path }]
     )
     const after = checkMachine(machine(good), old, facts)
-    t.same(after.violations, [])
+    t.strictSame(after.violations, [])
     t.notOk(after.warnings.some(finding => finding.id === id))
   })
 }
@@ -316,18 +316,18 @@ for (const [id, path, bad, good, old] of cases) {
 t.test('what depends on the cluster', async t => {
   const arm = { ...facts, architecture: 'arm64' as const }
   const ids = (text: string, on: MachineFacts) => checkMachine(machine(text), undefined, on).violations.map(({ id }) => id)
-  t.same(ids('spec: {template: small, resources: {cpu: {threads: 2}}}', arm), ['A5'])
-  t.same(ids('spec: {template: small, domain: {features: {acpi: false}}}', arm), ['A9'], 'arm64 has no BIOS')
+  t.strictSame(ids('spec: {template: small, resources: {cpu: {threads: 2}}}', arm), ['A5'])
+  t.strictSame(ids('spec: {template: small, domain: {features: {acpi: false}}}', arm), ['A9'], 'arm64 has no BIOS')
   const old = { ...facts, allowI440fx: true }
-  t.same(ids('spec: {template: small, domain: {machine: {type: pc-i440fx}}}', old), ['A10'], 'a version is needed')
-  t.same(ids('spec: {template: small, domain: {machine: {type: pc-i440fx-9.0}}}', old), [])
+  t.strictSame(ids('spec: {template: small, domain: {machine: {type: pc-i440fx}}}', old), ['A10'], 'a version is needed')
+  t.strictSame(ids('spec: {template: small, domain: {machine: {type: pc-i440fx-9.0}}}', old), [])
 })
 
 t.test('A18: nothing is said of an object on its way out, or of a spec that stays', async t => {
   const broken = machine('spec: {template: huge}')
   const leaving = { ...broken, metadata: { ...broken.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }
-  t.same(checkMachine(leaving, undefined, facts), { violations: [], warnings: [] })
-  t.same(checkMachine({ ...broken, metadata: { ...broken.metadata, labels: { a: 'b' } } }, broken, facts), {
+  t.strictSame(checkMachine(leaving, undefined, facts), { violations: [], warnings: [] })
+  t.strictSame(checkMachine({ ...broken, metadata: { ...broken.metadata, labels: { a: 'b' } } }, broken, facts), {
     violations: [],
     warnings: []
   })
@@ -339,7 +339,7 @@ t.test('A19: what cannot be read is said, and refuses nothing', async t => {
     undefined,
     noFacts
   )
-  t.same(violations, [])
+  t.strictSame(violations, [])
   t.match(warnings, [{ id: 'W5', message: /was not checked/ }])
 })
 

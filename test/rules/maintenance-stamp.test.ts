@@ -14,20 +14,20 @@ const patch = (object: Hypervisor, old: Hypervisor | undefined) => stampPatch(ob
 const [by, at] = [setBy, setAt].map(key => `/metadata/annotations/${key.replace('/', '~1')}`)
 
 t.test('set with the mode, anew with each, gone with it', async t => {
-  t.same(patch(host('auto'), host()), [
+  t.strictSame(patch(host('auto'), host()), [
     { op: 'add', path: '/metadata/annotations', value: {} },
     { op: 'add', path: by, value: 'jane' },
     { op: 'add', path: at, value: '2026-11-16T10:20:30Z' }
   ])
-  t.same(
+  t.strictSame(
     patch(host('auto', { a: 'b' }), undefined).map(({ path }) => path),
     [by, at],
     'beside what is there'
   )
-  t.same(patch(host('auto', { ...stamp, [setBy]: 'bob' }), host('manual', { [setBy]: 'bob' })), [
+  t.strictSame(patch(host('auto', { ...stamp, [setBy]: 'bob' }), host('manual', { [setBy]: 'bob' })), [
     { op: 'add', path: by, value: 'jane' }
   ])
-  t.same(
+  t.strictSame(
     patch(host('', stamp), host('auto', stamp)).map(({ op }) => op),
     ['remove', 'remove']
   )
@@ -35,12 +35,16 @@ t.test('set with the mode, anew with each, gone with it', async t => {
 
 t.test('while the mode stays, so does the stamp', async t => {
   const old = host('auto', stamp)
-  t.same(patch(old, old), [])
-  t.same(patch(host('auto', { [setBy]: 'bob' }), old), [
+  t.strictSame(patch(old, old), [])
+  t.strictSame(patch(host('auto', { [setBy]: 'bob' }), old), [
     { op: 'add', path: by, value: 'jane' },
     { op: 'add', path: at, value: '2026-11-16T10:20:30Z' }
   ])
-  t.same(patch(host('auto'), old).length, 3, 'taken away, it comes back')
-  t.same(patch(host(undefined, { [setBy]: 'bob' }), host()), [{ op: 'remove', path: by }], 'a stamp without maintenance is none')
-  t.same(patch(host('', { a: 'b' }), host()), [], 'empty is none')
+  t.strictSame(patch(host('auto'), old).length, 3, 'taken away, it comes back')
+  t.strictSame(
+    patch(host(undefined, { [setBy]: 'bob' }), host()),
+    [{ op: 'remove', path: by }],
+    'a stamp without maintenance is none'
+  )
+  t.strictSame(patch(host('', { a: 'b' }), host()), [], 'empty is none')
 })

@@ -47,12 +47,12 @@ const cases: Array<[path: string, bad: string, good: string, old?: NetworkConfig
 for (const [path, bad, good, old] of cases) {
   t.test(`A17 at ${path}: ${bad}`, async t => {
     t.match(checkNetworkConfiguration(network(bad), old).violations, [{ id: 'A17', path }])
-    t.same(checkNetworkConfiguration(network(good), old).violations, [])
+    t.strictSame(checkNetworkConfiguration(network(good), old).violations, [])
   })
 }
 
 t.test('NC3: nothing is fixed while nobody uses it; the mtu may always change', async t => {
-  t.same(checkNetworkConfiguration(network('spec: {bridge: br9, vlan: 9}'), plain).violations, [])
+  t.strictSame(checkNetworkConfiguration(network('spec: {bridge: br9, vlan: 9}'), plain).violations, [])
   t.match(checkNetworkConfiguration(network('spec: {bridge: br0, mtu: 9000}'), used), {
     violations: [],
     warnings: [{ id: 'W10', path: 'spec.mtu' }]
@@ -61,7 +61,7 @@ t.test('NC3: nothing is fixed while nobody uses it; the mtu may always change', 
 
 t.test('NC4: deletion is never refused', async t => {
   t.match(checkNetworkDeletion(used), { violations: [], warnings: [{ id: 'W10', message: /3 Machines/ }] })
-  t.same(checkNetworkDeletion(plain), { violations: [], warnings: [] })
+  t.strictSame(checkNetworkDeletion(plain), { violations: [], warnings: [] })
 })
 
 t.test('the rules and the CEL of the schema agree', async t => {

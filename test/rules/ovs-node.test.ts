@@ -16,16 +16,16 @@ t.test('OV-5: an agent writes the object of its node, by whatever way', async t 
     delete: { operation: 'DELETE' as const }
   }
   for (const [way, more] of Object.entries(ways)) {
-    t.same(ask(node('a'), { ...more, user: ovs('a') }), silence, way)
-    t.same(ask(node('a'), { ...more, user: ovs('b') }).refused, ['OV-5 metadata.name'], way)
-    t.same(ask(node('a'), { ...more, user: ovs() }).refused, ['OV-5 metadata.name'], `${way} with a token of no pod`)
-    t.same(ask(node('a'), { ...more, user: jane }), silence, `${way} by a person`)
+    t.strictSame(ask(node('a'), { ...more, user: ovs('a') }), silence, way)
+    t.strictSame(ask(node('a'), { ...more, user: ovs('b') }).refused, ['OV-5 metadata.name'], way)
+    t.strictSame(ask(node('a'), { ...more, user: ovs() }).refused, ['OV-5 metadata.name'], `${way} with a token of no pod`)
+    t.strictSame(ask(node('a'), { ...more, user: jane }), silence, `${way} by a person`)
   }
 })
 
 t.test('OV-5: nodeRef is the name', async t => {
-  t.same(ask(node('a', 'b')).refused, ['OV-5 spec.nodeRef.name'])
-  t.same(ask(node('a', 'b'), { user: ovs('b') }).refused, ['OV-5 metadata.name', 'OV-5 spec.nodeRef.name'], 'both at once')
+  t.strictSame(ask(node('a', 'b')).refused, ['OV-5 spec.nodeRef.name'])
+  t.strictSame(ask(node('a', 'b'), { user: ovs('b') }).refused, ['OV-5 metadata.name', 'OV-5 spec.nodeRef.name'], 'both at once')
 })
 
 t.test('garbage is refused by its path and never throws', async t => {

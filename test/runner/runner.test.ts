@@ -30,9 +30,9 @@ t.test('the servers of a file: its own imports, its helpers’ and what those se
     await writeFile(join(folder, name), text)
   }
   const of = (name: string) => serversOf(join(folder, name), join(folder, 'servers'))
-  t.same(await of('machine/a.real.test.ts'), ['kubernetes', 'kubevirt'], 'in the order in which they must be ready')
-  t.same(await of('machine/b.real.test.ts'), ['kubernetes'])
-  t.same(await of('machine/c.test.ts'), [])
+  t.strictSame(await of('machine/a.real.test.ts'), ['kubernetes', 'kubevirt'], 'in the order in which they must be ready')
+  t.strictSame(await of('machine/b.real.test.ts'), ['kubernetes'])
+  t.strictSame(await of('machine/c.test.ts'), [])
 })
 
 const tap = `TAP version 14
@@ -48,10 +48,10 @@ not ok 3 - breaks # time=2ms
 1..3`
 
 t.test('each top-level test counts once, and a file that died counts as a failure', async t => {
-  t.same(tally(tap.split('\n'), 1), { passed: 2, failed: 1 })
-  t.same(tally(['ok 1 - holds'], 0), { passed: 1, failed: 0 })
-  t.same(tally(['ok 1 - holds'], null), { passed: 1, failed: 1 }, 'killed')
-  t.same(tally([], 7), { passed: 0, failed: 1 }, 'crashed before its first word')
+  t.strictSame(tally(tap.split('\n'), 1), { passed: 2, failed: 1 })
+  t.strictSame(tally(['ok 1 - holds'], 0), { passed: 1, failed: 0 })
+  t.strictSame(tally(['ok 1 - holds'], null), { passed: 1, failed: 1 }, 'killed')
+  t.strictSame(tally([], 7), { passed: 0, failed: 1 }, 'crashed before its first word')
 })
 
 t.test('files with the most patience come first, then those with servers', async t => {
@@ -63,7 +63,7 @@ t.test('files with the most patience come first, then those with servers', async
   })
   const files = ['a.test.ts', 'b.real.test.ts', 'c.test.ts', 'd.real.test.ts']
   const order = await inOrder(folder, files, file => file.includes('.real.'))
-  t.same(order, ['c.test.ts', 'd.real.test.ts', 'b.real.test.ts', 'a.test.ts'])
+  t.strictSame(order, ['c.test.ts', 'd.real.test.ts', 'b.real.test.ts', 'a.test.ts'])
 })
 
 t.test('processors are idle when they had nothing to do for a while, and nothing was begun since', async t => {
@@ -121,7 +121,7 @@ t.test('a file waits for its servers while others run, and one whose server cann
       ready: file => (file === 'never.mjs' ? 'never' : file === 'late.mjs' && ++asked < 3 ? 'not yet' : 'yes')
     }
   )
-  t.same(
+  t.strictSame(
     ran.map(({ file }) => file),
     ['soon.mjs', 'late.mjs']
   )
@@ -143,7 +143,7 @@ t.test('files that want the same thing for themselves run one after the other, a
     onEnd: () => {}
   })
   const told = (await readFile(join(root, 'told'), 'utf8')).trim().split(' ')
-  t.same(
+  t.strictSame(
     told.filter(word => word !== 'c'),
     ['+a', '-a', '+b', '-b']
   )

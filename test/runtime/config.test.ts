@@ -35,7 +35,7 @@ const texts: Record<string, string> = { '/run/secret': 'from file\n', '/etc/f/zo
 const files = (path: string): string | undefined => texts[path]
 for (const [name, env, then] of good) {
   t.test(`reads ${name}`, async t => {
-    t.same({ ...readConfig(schema, { env: { AUTH_URL: 'http://a', ...env }, files }) }, { ...defaults, ...then })
+    t.strictSame({ ...readConfig(schema, { env: { AUTH_URL: 'http://a', ...env }, files }) }, { ...defaults, ...then })
   })
 }
 
@@ -63,7 +63,7 @@ const problemsOf = (given: TObject, env: Env): readonly string[] => {
   }
 }
 for (const [env, problem] of bad) {
-  t.test(problem, async t => t.same(problemsOf(schema, { AUTH_URL: 'http://a', ...env }), [problem]))
+  t.test(problem, async t => t.strictSame(problemsOf(schema, { AUTH_URL: 'http://a', ...env }), [problem]))
 }
 
 t.test('every problem at once', async t => {
@@ -83,7 +83,7 @@ t.test('a secret can be used but is never printed', async t => {
   }
   t.match(inspect(config), /password: '\*\*\*'/)
   const strict = Type.Object({ token: Type.String({ secret: true, minLength: 40 }) })
-  t.same(problemsOf(strict, { TOKEN: canary }), ['TOKEN is not valid, expected a string'])
+  t.strictSame(problemsOf(strict, { TOKEN: canary }), ['TOKEN is not valid, expected a string'])
 })
 
 t.test('durations', async t => {

@@ -29,12 +29,12 @@ t.test('events recorded from a real Knative', async t => {
   for (const line of recorded) {
     const { headers, data } = JSON.parse(line) as { headers: Record<string, string>; data: unknown }
     const read = one(headers, JSON.stringify(data))
-    t.same(read.data, data)
+    t.strictSame(read.data, data)
     t.match(read, { id: headers['ce-id'], type: headers['ce-type'], source: headers['ce-source'], time: headers['ce-time'] })
     t.equal(read.subject, headers['ce-subject'])
     t.equal(read.extensions.namespace, headers['ce-namespace'] || undefined, 'an empty ce-namespace is no namespace')
     t.equal(read.extensions.knativearrivaltime, headers['ce-knativearrivaltime'], 'nanoseconds are kept')
-    t.same(one(structured, JSON.stringify(toStructured(headers, data))), read, 'and the same in structured mode')
+    t.strictSame(one(structured, JSON.stringify(toStructured(headers, data))), read, 'and the same in structured mode')
   }
 })
 
@@ -79,7 +79,7 @@ const readable: Array<[name: string, headers: Headers, body: string, then: Parti
 for (const [name, headers, body, then] of readable) {
   t.test(`reads ${name}`, async t => {
     const read = one(headers, body)
-    for (const [attribute, value] of Object.entries(then)) t.same(read[attribute as keyof Received], value, attribute)
+    for (const [attribute, value] of Object.entries(then)) t.strictSame(read[attribute as keyof Received], value, attribute)
   })
 }
 
@@ -91,7 +91,7 @@ t.test('headers as they came: any case, and one that comes twice is a list', asy
   t.equal(one([...list, 'traceparent', trace, 'traceparent', otherTrace]).traceparent, undefined, 'two traces are none')
   const names = Array.from({ length: 1000 }, (_, i) => `a${i}`)
   const read = names.map(name => one([...list, `x-${name}`, 'y', `ce-${name}`, name]).extensions[name])
-  t.same(read, names, 'more names than are kept in mind')
+  t.strictSame(read, names, 'more names than are kept in mind')
 })
 
 t.test('names that only look like attributes do not matter to a structured event', async t => {
@@ -130,9 +130,9 @@ for (const [name, status, headers, body] of unreadable) {
 }
 
 t.test('a batch has any number of events', async t => {
-  t.same(decode(batch, Buffer.from('[]')), [])
+  t.strictSame(decode(batch, Buffer.from('[]')), [])
   const events = decode(batch, Buffer.from(JSON.stringify([event, { ...event, id: '2' }])))
-  t.same(
+  t.strictSame(
     events.map(({ id }) => id),
     ['1', '2']
   )

@@ -61,7 +61,7 @@ t.test('an event in binary mode, over one connection', async t => {
     'ce-changed': 'labels',
     'ce-traceparent': traceparent
   })
-  t.same(JSON.parse(first?.body ?? ''), data)
+  t.strictSame(JSON.parse(first?.body ?? ''), data)
   t.notHas(second?.headers, { 'ce-subject': String }, 'what is undefined is not sent')
   t.not(first?.headers['ce-id'], second?.headers['ce-id'])
   t.equal(first?.port, second?.port)
@@ -92,7 +92,7 @@ t.test('no answer in time: tried again, then given up', async t => {
   const { url, seen } = await sink(t, ['hang', 'hang'])
   const impatient = { ...options(url), timeoutMs: 500, retry: { attempts: 2, minDelayMs: 1, maxDelayMs: 1 } }
   await t.rejects(emitter(impatient)({ kind: nodeChanged, data, id: 'x' }), { code: 'timeout', retryable: true })
-  t.same(
+  t.strictSame(
     seen.map(({ headers }) => headers['ce-id']),
     ['x', 'x']
   )

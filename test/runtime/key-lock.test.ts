@@ -12,8 +12,8 @@ t.test('in the order they came, a failing one not in the way', async t => {
       return n
     })
   const results = await Promise.allSettled([task(0), task(1), task(2), task(3)])
-  t.same(order, [0, 1, 2, 3])
-  t.same(
+  t.strictSame(order, [0, 1, 2, 3])
+  t.strictSame(
     results.map(({ status }) => status),
     ['fulfilled', 'rejected', 'fulfilled', 'fulfilled']
   )
@@ -26,7 +26,7 @@ t.test('a newcomer does not overtake one that waits', async t => {
   const second = lock('k', async () => void order.push('second'))
   const third = first.then(() => lock('k', async () => void order.push('third')))
   await Promise.all([first, second, third])
-  t.same(order, ['first', 'second', 'third'])
+  t.strictSame(order, ['first', 'second', 'third'])
 })
 
 t.test('what waits is bounded over all keys, and room comes back', async t => {
@@ -42,5 +42,5 @@ t.test('what waits is bounded over all keys, and room comes back', async t => {
   gate.resolve()
   await Promise.all([...held, ...waiting])
   const again = [lock('a', async () => {}), lock('a', async () => {})]
-  t.same(await Promise.all(again), [undefined, undefined])
+  t.strictSame(await Promise.all(again), [undefined, undefined])
 })

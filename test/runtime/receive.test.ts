@@ -56,7 +56,7 @@ for (const [name, status, data, attributes = {}, type = nodeChanged.type] of ans
 
 t.test('an event that does not matter is acknowledged while the dependencies are still opening', async t => {
   const { receive } = build([behaving], never)
-  t.same(await receive(eventRequest(nodeChanged.type, node, { changed: 'status' })), { status: 204 })
+  t.strictSame(await receive(eventRequest(nodeChanged.type, node, { changed: 'status' })), { status: 204 })
 })
 
 t.test('dependencies that cannot be opened: 503', async t => {
@@ -78,7 +78,7 @@ t.test('the same event twenty times at once: every one handled, never two togeth
   const { receive } = build([slow])
   const same = Array.from({ length: 20 }, () => receive(eventRequest(nodeChanged.type, node, { subject: 'n1' })))
   t.ok((await Promise.all(same)).every(({ status }) => status === 204))
-  t.same({ most, handled }, { most: 1, handled: 20 })
+  t.strictSame({ most, handled }, { most: 1, handled: 20 })
   await Promise.all(['a', 'b', 'c'].map(subject => receive(eventRequest(nodeChanged.type, node, { subject }))))
   t.equal(most, 3, 'different objects run side by side')
 })
@@ -94,7 +94,7 @@ t.test('events of one partition key wait for each other, whatever their subject'
   await receive(eventRequest(hypervisorChanged.type, node, { subject: 's' }))
   await receive(eventRequest(hypervisorChanged.type, node))
   for (const { key } of platform.lines()) keys.push(String(key))
-  t.same(keys, ['host n1', 'p', 's', 'e1'])
+  t.strictSame(keys, ['host n1', 'p', 's', 'e1'])
 })
 
 t.test('a batch: all are processed, the worst decides', async t => {
@@ -112,8 +112,8 @@ t.test('a batch: all are processed, the worst decides', async t => {
     })
   }
   const { receive, platform } = build()
-  t.same(await batch(), { status: 204 })
-  t.same(await batch('a', 'b'), { status: 204 })
+  t.strictSame(await batch(), { status: 204 })
+  t.strictSame(await batch('a', 'b'), { status: 204 })
   t.equal((await batch('refused', 'a')).status, 422)
   t.equal((await batch('failing', 'refused', 'a')).status, 503)
   t.equal(platform.lines().length, 7)
@@ -127,12 +127,15 @@ t.test('ApiServerSource speaks of the same objects', async t => {
   for (const verb of ['resource.add', 'ref.update', 'ref.delete']) {
     t.equal((await receive(eventRequest(`dev.knative.apiserver.${verb}`, { huge: secret }, attributes))).status, 204)
   }
-  t.same(
+  t.strictSame(
     seen.map(({ type }) => type),
     [hypervisorChanged.type, hypervisorChanged.type, hypervisorDeleted.type]
   )
   for (const { data, changed } of seen)
-    t.same({ data, changed }, { data: { apiVersion: 'kvm.cloud.sap/v1', kind: 'Hypervisor', name: 'hv1' }, changed: undefined })
+    t.strictSame(
+      { data, changed },
+      { data: { apiVersion: 'kvm.cloud.sap/v1', kind: 'Hypervisor', name: 'hv1' }, changed: undefined }
+    )
 })
 
 t.test('the log has the trace and never the data', async t => {

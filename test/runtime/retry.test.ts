@@ -23,8 +23,8 @@ t.test('until it succeeds', async t => {
   const { seen, attempt } = failing(3)
   const { waits, delay } = recorded()
   t.equal(await retry(policy, attempt, { delay }), 'done')
-  t.same(seen, [1, 2, 3, 4])
-  t.same(waits, [100, 200, 350], 'growing, bounded')
+  t.strictSame(seen, [1, 2, 3, 4])
+  t.strictSame(waits, [100, 200, 350], 'growing, bounded')
 })
 
 t.test('until the tries are used up', async t => {
@@ -34,7 +34,7 @@ t.test('until the tries are used up', async t => {
 t.test('not when the error says that it is final', async t => {
   const { seen, attempt } = failing(9, Object.assign(new Error('no'), { retryable: false }))
   await t.rejects(retry(policy, attempt), { message: 'no' })
-  t.same(seen, [1])
+  t.strictSame(seen, [1])
 })
 
 t.test('jitter takes its share', async t => {
@@ -56,5 +56,5 @@ t.test('an abort ends the wait, and no try is made after it', async t => {
     name: 'AbortError'
   })
   await t.rejects(retry(policy, attempt, { signal: stop.signal }), { name: 'AbortError' })
-  t.same(seen, [1])
+  t.strictSame(seen, [1])
 })

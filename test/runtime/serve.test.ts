@@ -110,7 +110,7 @@ t.test('close waits for what runs, even when its sender has gone', async t => {
   const closed = served.close().then(() => order.push('closed'))
   release.resolve()
   await closed
-  t.same(order, ['handled', 'closed'])
+  t.strictSame(order, ['handled', 'closed'])
 })
 
 t.test('what the function opened is closed, the last first', async t => {
@@ -128,7 +128,7 @@ t.test('what the function opened is closed, the last first', async t => {
     { env }
   )
   await served.close()
-  t.same(order, [2, 1])
+  t.strictSame(order, [2, 1])
   await t.rejects(fetch(served.url))
 })
 

@@ -94,10 +94,10 @@ t.test('events go out in the order in which they came, once', async t => {
   const { put, idle, ids, got, stop } = await bench(t, folder)
   await Promise.all(Array.from({ length: 1000 }, (_, at) => put(event(at + 1))))
   await idle()
-  t.same(ids(), upTo(1000))
+  t.strictSame(ids(), upTo(1000))
   t.match(got[0], { kind: { type: libvirtRestored.type }, subject: 'n1', time: '2026-11-16T12:00:00.000Z', data: { epoch: 1 } })
   await stop()
-  t.same(await readdir(folder), ['sent'], 'nothing is left on disk')
+  t.strictSame(await readdir(folder), ['sent'], 'nothing is left on disk')
 })
 
 t.test('an event without an id gets one that stays the same', async t => {
@@ -120,12 +120,12 @@ t.test('what the sink did not take is sent after a restart, by the same ids', as
   await second.put(event(701))
   second.sink.open = true
   await second.idle()
-  t.same(second.ids(), upTo(701))
+  t.strictSame(second.ids(), upTo(701))
   await second.stop()
   const third = await bench(t, folder)
   await third.put(event(702))
   await third.idle()
-  t.same(third.ids(), ['id-702'], 'nothing is sent again')
+  t.strictSame(third.ids(), ['id-702'], 'nothing is sent again')
 })
 
 t.test(
@@ -141,7 +141,7 @@ t.test(
     const made: Bench = await bench(t, await folderOf(t), { open: false, delay })
     await made.put(event((happened = 1)))
     await made.idle()
-    t.same(made.ids(), upTo(600), 'each once, in order')
+    t.strictSame(made.ids(), upTo(600), 'each once, in order')
     t.ok(tries < 300, `${tries} tries in ten minutes`)
   }
 )
@@ -156,7 +156,7 @@ t.test('the line at which a process was killed is cut off, and nothing else', as
   const second = await bench(t, folder)
   await second.put(event(5))
   await second.idle()
-  t.same(second.ids(), ['id-1', 'id-2', 'id-3', 'id-5'])
+  t.strictSame(second.ids(), ['id-1', 'id-2', 'id-3', 'id-5'])
 })
 
 t.test('a full spool leaves out the oldest superseded events, then the oldest, and counts both', async t => {
@@ -171,7 +171,7 @@ t.test('a full spool leaves out the oldest superseded events, then the oldest, a
   const lost = await metric('drover_spool_dropped_total{reason="full"}')
   t.equal(ids()[0], 'id-1', 'the one on its way stays')
   t.equal(ids().length, 200 - superseded - lost, 'each is either sent or counted')
-  t.same(
+  t.strictSame(
     ids(),
     upTo(200).filter(id => ids().includes(id)),
     'in order'
@@ -205,7 +205,7 @@ t.test('superseded ones go first: with room for the rest nothing else is lost', 
   for (let n = 1; n <= 2000; n++) await put({ ...event(n), supersedes: n % 100 === 0 ? `final-${n}` : 'heartbeat' })
   sink.open = true
   await idle()
-  t.same(
+  t.strictSame(
     ids().filter(id => Number(id?.slice(3)) % 100 === 0),
     upTo(20).map(id => `${id}00`)
   )
@@ -241,7 +241,7 @@ t.test('a disk that takes nothing: kept in memory, said, counted; on disk again 
   t.equal((await readdir(folder)).length, 2, 'on disk again')
   made.sink.open = true
   await made.idle()
-  t.same([made.ids()[0], made.ids().at(-1)], ['id-1', 'id-2501'])
+  t.strictSame([made.ids()[0], made.ids().at(-1)], ['id-1', 'id-2501'])
   t.equal(made.ids().length + (await made.metric('drover_spool_dropped_total{reason="superseded"}')), 2501)
 })
 
@@ -255,7 +255,7 @@ t.test('a really full disk', { skip: process.getuid?.() !== 0 && 'a small file s
   t.equal(made.degraded, 'spool: ENOSPC')
   made.sink.open = true
   await made.idle()
-  t.same(made.ids(), upTo(800), 'none lost, none twice, in order')
+  t.strictSame(made.ids(), upTo(800), 'none lost, none twice, in order')
   await made.put(event(801))
   await made.idle()
   t.equal(made.degraded, undefined)
@@ -280,7 +280,7 @@ t.test(
     t.equal(await openFiles(), before)
     made.sink.open = true
     await made.idle()
-    t.same(made.ids(), upTo(50))
+    t.strictSame(made.ids(), upTo(50))
   }
 )
 
@@ -289,6 +289,6 @@ t.test('an event that the broker refuses for good does not hold up the others', 
   sink.refuse = 'id-2'
   for (let n = 1; n <= 3; n++) await put(event(n))
   await idle()
-  t.same(ids(), ['id-1', 'id-3'])
+  t.strictSame(ids(), ['id-1', 'id-3'])
   t.equal(await metric('drover_spool_dropped_total{reason="refused"}'), 1)
 })

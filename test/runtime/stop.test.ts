@@ -73,7 +73,7 @@ t.test('SIGTERM: the running event is finished and answered, new ones are refuse
   await logged('stopping')
   await t.rejects(post(url, new Agent()), 'no new connection')
   held.open()
-  t.same(await running, { status: 204, connection: 'close' })
+  t.strictSame(await running, { status: 204, connection: 'close' })
   t.equal(await exit, 0)
   await logged('handled')
   await logged('"outcome":"done"')

@@ -56,7 +56,7 @@ t.test('server and validator agree about odd values in every field', async t => 
     verdicts.push({ name, status, agree: (status === 201) === (wrong.length === 0), wrong, message: body.message })
   }
   t.ok(verdicts.length > 1000, `${verdicts.length} mutations`)
-  t.same(
+  t.strictSame(
     verdicts.filter(({ agree }) => !agree),
     []
   )

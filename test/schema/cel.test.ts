@@ -115,7 +115,7 @@ for (const [name, schema, value, old, then] of cases) {
 t.test('the root sees the name of the object, and nothing else of its metadata', async t => {
   const object = { metadata: { name: 'a', labels: { b: 'c' } } }
   const schema: OpenApi = { type: 'object', properties: { metadata: { type: 'object' } } }
-  t.same(evaluateRules({ ...schema, ...rules({ rule: "self.metadata.name == 'a'" }) }, object, undefined, ''), [])
+  t.strictSame(evaluateRules({ ...schema, ...rules({ rule: "self.metadata.name == 'a'" }) }, object, undefined, ''), [])
   t.match(evaluateRules({ ...schema, ...rules({ rule: 'has(self.metadata.labels)', message: 'm' }) }, object, undefined, ''), [
     { message: 'm' }
   ])

@@ -67,7 +67,7 @@ t.test('the real API server', async t => {
       const sent = withoutBookkeeping(stored)
       t.equal((await to.apply(sent)).status, 200)
       if (stored.status) t.equal((await to.apply(sent, '/status')).status, 200)
-      t.same(withoutBookkeeping((await to.read(object)).body), sent, 'HV-2: read-then-apply gives no difference')
+      t.strictSame(withoutBookkeeping((await to.read(object)).body), sent, 'HV-2: read-then-apply gives no difference')
     })
   }
 

@@ -7,14 +7,14 @@ const invalid = corpus('invalid')
 
 for (const { name, kind, object, old } of valid) {
   t.test(name, async t => {
-    if (old) t.same(validate(kind, old), [])
-    t.same(validate(kind, object, old), [])
+    if (old) t.strictSame(validate(kind, old), [])
+    t.strictSame(validate(kind, object, old), [])
   })
 }
 
 for (const { name, kind, object, old, path } of invalid) {
   t.test(name, async t => {
-    if (old) t.same(validate(kind, old), [], 'what was there before is valid')
+    if (old) t.strictSame(validate(kind, old), [], 'what was there before is valid')
     const wrong = validate(kind, object, old)
     t.ok(wrong.length > 0, 'is refused')
     t.ok(

@@ -8,5 +8,5 @@ const folder = join(import.meta.dirname, '..', '..', 'crds')
 
 t.test('crds/ is what `npm run crds` writes', async t => {
   const committed = Object.fromEntries(readdirSync(folder).map(name => [name, readFileSync(join(folder, name), 'utf8')]))
-  t.same(committed, crdFiles(kinds))
+  t.strictSame(committed, crdFiles(kinds))
 })

@@ -50,7 +50,7 @@ t.test('the kinds on the real API server', async t => {
   await t.test('HV-1: short names, scopes and the status subresource', async t => {
     const found = []
     for (const { group, version, plural } of kinds) found.push(await told(api, group, version, plural))
-    t.same(found, [
+    t.strictSame(found, [
       ['hypervisors', 'hv', false, true],
       ['evictions', 'evi', false, true],
       ['migrations', 'mig', true, true],

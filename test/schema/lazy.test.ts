@@ -15,7 +15,7 @@ t.test('importing the kinds loads neither the validator nor CEL: cold start matt
     loaded.some(url => url.endsWith('shared/schema/hypervisor.ts')),
     'the kinds were loaded'
   )
-  t.same(
+  t.strictSame(
     loaded.filter(url => /typebox\/build\/(compile|value|schema)\/|cel-js|validate\.ts/.test(url)),
     []
   )

@@ -50,7 +50,8 @@ const messages: Array<[name: string, spec: object, wrong: Violation[]]> = [
     [{ path: 'spec.resources.memory.size', message: 'must be an integer or a text' }]
   ]
 ]
-for (const [name, spec, wrong] of messages) t.test(`says: ${name}`, async t => t.same(validate(Machine, machine(spec)), wrong))
+for (const [name, spec, wrong] of messages)
+  t.test(`says: ${name}`, async t => t.strictSame(validate(Machine, machine(spec)), wrong))
 
 t.test('all errors are told, not the first eight', async t => {
   const disks = Array.from({ length: 20 }, (_, i) => ({ name: `d${i}`, volumeMode: 'Raw' }))
@@ -59,16 +60,16 @@ t.test('all errors are told, not the first eight', async t => {
 
 t.test('what is addressed wrongly', async t => {
   const wrong = validate(Machine, { apiVersion: 'v1', kind: 'Pod', metadata: {} })
-  t.same(
+  t.strictSame(
     wrong.map(({ path }) => path),
     ['apiVersion', 'kind', 'metadata.name']
   )
-  t.same(validate(Machine, 'text'), [{ path: '', message: 'must be an object' }])
+  t.strictSame(validate(Machine, 'text'), [{ path: '', message: 'must be an object' }])
 })
 
 t.test('defaults are those of the spec, and extensions have none (HV-3)', async t => {
   const hypervisor = { apiVersion: 'kvm.cloud.sap/v1', kind: 'Hypervisor', metadata: { name: 'a' } }
-  t.same(withDefaults(Hypervisor, { ...hypervisor, spec: { eviction: {}, ha: {} }, status: {} }), {
+  t.strictSame(withDefaults(Hypervisor, { ...hypervisor, spec: { eviction: {}, ha: {} }, status: {} }), {
     ...hypervisor,
     spec: {
       reboot: false,
@@ -86,17 +87,17 @@ t.test('defaults are those of the spec, and extensions have none (HV-3)', async 
     },
     status: { libVirtVersion: 'unknown', hypervisorVersion: 'unknown', numInstances: 0 }
   })
-  t.same(withDefaults(Hypervisor, hypervisor), hypervisor, 'an object without a spec stays without')
-  t.same(withDefaults(Eviction, { spec: {}, status: {} }), { spec: {}, status: { outstandingRamMb: 0 } })
-  t.same(withDefaults(Migration, { spec: {}, status: {} }), { spec: {}, status: {} })
-  t.same(withDefaults(OVSNode, { status: { flowStats: { flowsPerTable: [{ table: 0 }] } } }), {
+  t.strictSame(withDefaults(Hypervisor, hypervisor), hypervisor, 'an object without a spec stays without')
+  t.strictSame(withDefaults(Eviction, { spec: {}, status: {} }), { spec: {}, status: { outstandingRamMb: 0 } })
+  t.strictSame(withDefaults(Migration, { spec: {}, status: {} }), { spec: {}, status: {} })
+  t.strictSame(withDefaults(OVSNode, { status: { flowStats: { flowsPerTable: [{ table: 0 }] } } }), {
     status: { flowStats: { flowsPerTable: [{ bridge: '', table: 0 }] } }
   })
 })
 
 t.test('T4: the defaults of a disk are the values of every template disk, so merging is not disturbed', async t => {
   const full = withDefaults(Machine, machine({ template: 'small', disks: [{ name: 'root', size: '30Gi' }] }))
-  t.same(full.spec, {
+  t.strictSame(full.spec, {
     template: 'small',
     disks: [{ name: 'root', size: '30Gi', storageClass: 'default', accessMode: 'ReadWriteOnce', volumeMode: 'Filesystem' }]
   })
@@ -104,8 +105,8 @@ t.test('T4: the defaults of a disk are the values of every template disk, so mer
 
 t.test('the input is left as it was', async t => {
   const given = Object.freeze(machine(Object.freeze({ template: 'small' })))
-  t.same(validate(Machine, given), [])
-  t.same(given, machine({ template: 'small' }))
+  t.strictSame(validate(Machine, given), [])
+  t.strictSame(given, machine({ template: 'small' }))
 })
 
 t.test('OV-4: a counter may be a bigint, and an undefined field is absent', async t => {
@@ -116,7 +117,7 @@ t.test('OV-4: a counter may be a bigint, and an undefined field is absent', asyn
     spec: { nodeRef: { name: 'a' } },
     status: { metrics: { drops: 2n ** 60n }, dpdkVersion: undefined }
   }
-  t.same(validate(OVSNode, node), [])
+  t.strictSame(validate(OVSNode, node), [])
 })
 
 t.test('any structural schema will do', async t => {
@@ -128,7 +129,7 @@ t.test('any structural schema will do', async t => {
       port: { type: 'integer', format: 'int32', default: 80 }
     }
   }
-  t.same(validateAgainst(schema, { free: { a: 1 }, port: 2 ** 31 }), [{ path: 'port', message: 'must be an int32' }])
-  t.same(validateAgainst(schema, { maybe: null, port: null }), [])
-  t.same(validateAgainst(schema, { maybe: 7 }), [{ path: 'maybe', message: 'must be either string or null' }])
+  t.strictSame(validateAgainst(schema, { free: { a: 1 }, port: 2 ** 31 }), [{ path: 'port', message: 'must be an int32' }])
+  t.strictSame(validateAgainst(schema, { maybe: null, port: null }), [])
+  t.strictSame(validateAgainst(schema, { maybe: 7 }), [{ path: 'maybe', message: 'must be either string or null' }])
 })

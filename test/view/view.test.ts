@@ -144,7 +144,7 @@ t.test('the Eviction that runs counts, not the newest that ended', async t => {
 
 t.test('a host says what comes to it', async t => {
   const drains = [eviction({ instances: moving }), eviction({ instances: moving, verdict: 'Cancelled' })]
-  t.same(arrivalsOf(drains, []), new Map([['node-02', new Map([['a', 'node-05']])]]), 'of drains that run')
+  t.strictSame(arrivalsOf(drains, []), new Map([['node-02', new Map([['a', 'node-05']])]]), 'of drains that run')
   const objects = { hypervisor: hypervisor({ numInstances: 7, conditions: [ready('Ready')] }), arriving: 1 }
   t.match(hostView(objects, now), { word: 'Ready', line: '7 VMs · receiving 1' })
   const degraded = { ...objects, ovsNode: ovsNode(1, 'Degraded') }
@@ -167,9 +167,13 @@ t.test('a VM that moves is on two hosts, and is counted on one', async t => {
       const elsewhere = countedElsewhere(hypervisor, arrivals, name => fleet.find(({ metadata }) => metadata.name === name))
       return hostView({ hypervisor, countedElsewhere: elsewhere, arriving: 0 }, now).vms
     })
-  t.same(count([host('node-05', 'a', 'b'), host('node-03', 'c'), host('node-02', 'a', 'c', 'd')]), [2, 1, 1], 'where it runs')
-  t.same(count([host('node-05', 'b'), host('node-03', 'c'), host('node-02', 'a', 'c', 'd')]), [1, 1, 2], 'where it came to')
-  t.same(count([host('node-05', 'a', 'b'), host('node-03', 'c'), host('node-02', 'd')]), [2, 1, 1], 'before it came')
+  t.strictSame(
+    count([host('node-05', 'a', 'b'), host('node-03', 'c'), host('node-02', 'a', 'c', 'd')]),
+    [2, 1, 1],
+    'where it runs'
+  )
+  t.strictSame(count([host('node-05', 'b'), host('node-03', 'c'), host('node-02', 'a', 'c', 'd')]), [1, 1, 2], 'where it came to')
+  t.strictSame(count([host('node-05', 'a', 'b'), host('node-03', 'c'), host('node-02', 'd')]), [2, 1, 1], 'before it came')
 })
 
 t.test('what happened is told from two states', async t => {
@@ -179,9 +183,9 @@ t.test('what happened is told from two states', async t => {
     hostHappenings(healthy, cut, now).map(({ text }) => text),
     ['Ready → Degraded', 'network: bond0 0 of 2']
   )
-  t.same(hostHappenings(undefined, cut, now), [], 'what is there at the start did not happen')
+  t.strictSame(hostHappenings(undefined, cut, now), [], 'what is there at the start did not happen')
   const done = eviction({ verdict: 'Succeeded', instances: [{ id: 'a', name: 'web-14', state: 'Done', destination: 'node-02' }] })
-  t.same(
+  t.strictSame(
     drainHappenings(eviction({ instances: moving }), done, now).map(({ text }) => text),
     ['web-14 moved to node-02', 'drain ended: Succeeded']
   )
@@ -236,7 +240,7 @@ t.test('the page of a host', async t => {
 })
 
 t.test('spans as a person says them', async t => {
-  t.same([0, 89_000, 120_000, 5_400_000, 7_500_000, 200_000_000].map(span), [
+  t.strictSame([0, 89_000, 120_000, 5_400_000, 7_500_000, 200_000_000].map(span), [
     '0 s',
     '89 s',
     '2 min',

@@ -118,15 +118,15 @@ t.test('tells what exists at its start, then what changes, and says which part',
   const about = (verb: 'changed' | 'deleted') =>
     told.filter(({ type, subject }) => type === `sap.cloud.kvm.hypervisor.${verb}.v1` && subject === 'before')
   const first = await eventually('what was there', async () => about('changed')[0])
-  t.same(first.changed, ['created', 'labels', 'annotations', 'spec', 'conditions', 'status'])
+  t.strictSame(first.changed, ['created', 'labels', 'annotations', 'spec', 'conditions', 'status'])
   t.match(first.headers, { 'ce-partitionkey': 'before', 'ce-source': '/cluster-agent', 'content-type': 'application/json' })
   t.equal(first.headers['ce-id'], `${first.data.uid}/${first.data.resourceVersion}`)
 
   await admin.patch(Hypervisor, { name: 'before' }, { metadata: { labels: { a: '2' } } })
-  t.same((await eventually('the label', async () => about('changed')[1])).changed, ['labels'])
+  t.strictSame((await eventually('the label', async () => about('changed')[1])).changed, ['labels'])
   const status = (lastHeartbeat: string, numInstances: number) => ({ status: { numInstances, agent: { lastHeartbeat } } })
   await admin.patch(Hypervisor, { name: 'before' }, status('2026-01-01T00:00:01Z', 1), { subresource: 'status' })
-  t.same((await eventually('the status', async () => about('changed')[2])).changed, ['status'])
+  t.strictSame((await eventually('the status', async () => about('changed')[2])).changed, ['status'])
   await admin.patch(Hypervisor, { name: 'before' }, status('2026-01-01T00:00:02Z', 1), { subresource: 'status' })
   await admin.delete(Hypervisor, { name: 'before' })
   await eventually('the deletion', async () => about('deleted')[0])
@@ -147,7 +147,7 @@ t.test('kinds that are not installed hold up nobody; a Hypervisor is remembered 
   const gone = await eventually('the deletion', async () =>
     told.find(({ type }) => type === 'sap.cloud.kvm.hypervisor.deleted.v1')
   )
-  t.same(gone.data.last, { numInstances: 3, instances: [] })
+  t.strictSame(gone.data.last, { numInstances: 3, instances: [] })
 })
 
 t.test('an object that the broker refuses holds up no other', async t => {
@@ -189,17 +189,17 @@ t.test('of two replicas one speaks, and the other when it is gone', async t => {
 t.test('its role is the smallest that works, and lets it write nothing but its lease', async t => {
   const { unused, refused } = await rightsOf(api, 'cluster-agent.yaml', 'cluster-agent')
   const absent = /kubevirt\.io\// // KubeVirt and CDI are not installed here: only asked for, by a list
-  t.same(
+  t.strictSame(
     unused.filter(right => !absent.test(right)),
     []
   )
-  t.same(refused, [])
+  t.strictSame(refused, [])
 })
 
 t.test('the broker down for a minute under 5,000 changes: the last state of every object is told, in bounded memory', async t => {
   const { waiting, toldMeanwhile, events, behind } = await outage
   t.ok(waiting > 0 && waiting <= busy + 50, `one message an object, not one a change: ${waiting}`)
   t.equal(toldMeanwhile, 0)
-  t.same(behind, [], 'every object’s last state')
+  t.strictSame(behind, [], 'every object’s last state')
   t.ok(events < 1000, `${events} events told 5,000 changes`)
 })

@@ -42,10 +42,17 @@ const cases: Array<[name: string, altered: object, told: Change[]]> = [
 ]
 for (const [name, altered, told] of cases) {
   t.test(`${name} is told as ${told.join(',') || 'nothing'}`, async t =>
-    t.same(difference(digest(node, volatile), digest(altered, volatile)), told)
+    t.strictSame(difference(digest(node, volatile), digest(altered, volatile)), told)
   )
 }
 
 t.test('of a new object everything is told', async t => {
-  t.same(difference(undefined, digest(node, volatile)), ['created', 'labels', 'annotations', 'spec', 'conditions', 'status'])
+  t.strictSame(difference(undefined, digest(node, volatile)), [
+    'created',
+    'labels',
+    'annotations',
+    'spec',
+    'conditions',
+    'status'
+  ])
 })

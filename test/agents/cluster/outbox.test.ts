@@ -31,11 +31,11 @@ t.test('one object is told in order, and never twice at once', async t => {
   outbox.put('a', message('a', '1', ['spec']))
   outbox.put('a', message('a', '2', ['labels']))
   outbox.put('a', message('a', '3', ['status']))
-  t.same(ids(), ['a/1'])
+  t.strictSame(ids(), ['a/1'])
   sends[0]?.answer('sent')
   await turn()
-  t.same(ids(), ['a/1', 'a/3'], 'what came meanwhile is one message with the newest state')
-  t.same(sends[1]?.message.changed, ['labels', 'status'], 'and everything that changed')
+  t.strictSame(ids(), ['a/1', 'a/3'], 'what came meanwhile is one message with the newest state')
+  t.strictSame(sends[1]?.message.changed, ['labels', 'status'], 'and everything that changed')
   sends[1]?.answer('sent')
   await outbox.drained()
   t.equal(outbox.size, 0)
@@ -47,7 +47,7 @@ t.test('a refused object waits aside and holds nobody up', async t => {
   outbox.put('b', message('b'))
   sends[0]?.answer('later')
   await turn()
-  t.same(ids(), ['a/1', 'b/1'])
+  t.strictSame(ids(), ['a/1', 'b/1'])
   sends[1]?.answer('sent')
   await turn()
   t.equal(outbox.size, 1)
@@ -55,7 +55,7 @@ t.test('a refused object waits aside and holds nobody up', async t => {
   outbox.put('a', message('a', '2', ['labels']))
   pauses[0]?.end()
   await turn()
-  t.same(sends[2]?.message.changed, ['spec', 'labels'], 'what was refused is told with the newer state')
+  t.strictSame(sends[2]?.message.changed, ['spec', 'labels'], 'what was refused is told with the newer state')
   t.equal(sends[2]?.message.id, 'a/2')
 })
 
@@ -80,7 +80,7 @@ t.test('while nobody answers one message is tried, and all go out when it is tak
   sends[4]?.answer('sent')
   await turn()
   t.equal(outbox.away, false)
-  t.same(new Set(ids().slice(4)), new Set(['a/1', 'b/1', 'c/1', 'd/1']))
+  t.strictSame(new Set(ids().slice(4)), new Set(['a/1', 'b/1', 'c/1', 'd/1']))
 })
 
 t.test('an object that went and came again is told as it is now', async t => {
@@ -92,7 +92,7 @@ t.test('an object that went and came again is told as it is now', async t => {
   sends[0]?.answer('sent')
   await turn()
   t.equal(sends[1]?.message.data.uid, 'other')
-  t.same(sends[1]?.message.changed, ['created'])
+  t.strictSame(sends[1]?.message.changed, ['created'])
 })
 
 t.test('closing lets nobody wait', async t => {

@@ -41,7 +41,7 @@ t.test('a pod and an Eviction are still told under their host', async t => {
     [evictions, eviction]
   ] as const) {
     const told = await vanishing(watched, object)
-    t.same(
+    t.strictSame(
       told.map(({ partitionkey }) => partitionkey),
       ['h', 'h'],
       watched.kind.kind

@@ -55,7 +55,7 @@ t.test('a disk that is full leaves the old set as it was', async t => {
   await t.rejects(install(folder, other), { code: 'ENOSPC' })
   t.ok(await isInstalled(folder, ours))
   const left = (await readdir(folder, { recursive: true })).filter(file => file.endsWith('.new'))
-  t.same(left, [], 'nothing half done is left')
+  t.strictSame(left, [], 'nothing half done is left')
 })
 
 t.test('what libvirt serves, and how long it is good for', async t => {
@@ -92,7 +92,7 @@ t.test('what libvirt serves, and how long it is good for', async t => {
   serve(ours)
   await look()
   t.match(known.certificate, { status: 'True', reason: 'Ready' })
-  t.same(started, ['virt-admin-server-update-tls.service'], 'libvirt was asked once: the files did not change')
+  t.strictSame(started, ['virt-admin-server-update-tls.service'], 'libvirt was asked once: the files did not change')
   t.equal((await stat(join(dir, 'pki/libvirt/private/serverkey.pem'))).mode & 0o777, 0o600)
   now = inDays(25)
   await look()
@@ -178,7 +178,7 @@ t.test('NA-28: a certificate by request, its key made here', async t => {
   t.match(await next(), { waiting: /^libvirt-node-1-[0-9a-f]{10} waits for approval$/ })
   const { subject, names } = await askedFor(newest().spec.request)
   t.equal(subject, 'O=nova, CN=node-1')
-  t.same(names, ['node-1', '10.1.2.3', 'fd00::1:5', '::ffff:a09:807', '::1'])
+  t.strictSame(names, ['node-1', '10.1.2.3', 'fd00::1:5', '::ffff:a09:807', '::1'])
   t.match(newest().spec, { signerName: 'a.b/c', expirationSeconds: 47 * 86_400 })
   t.equal((await stat(keyFile)).mode & 0o777, 0o600)
   t.notMatch(JSON.stringify(newest()), /PRIVATE|UFJJVkFURS/, 'nothing of the key leaves, in base64 either')
@@ -198,7 +198,7 @@ t.test('NA-28: a certificate by request, its key made here', async t => {
   t.equal(requests.size, 1, 'what is installed and good is not asked for again')
 
   now = inDays(8) // of 30: past 10 of 47
-  t.same(await next(), first, 'the old one serves until the new one comes')
+  t.strictSame(await next(), first, 'the old one serves until the new one comes')
   t.equal(requests.size, 2, 'asked for long before its end, with a new key')
   await sign()
   const second = await take()

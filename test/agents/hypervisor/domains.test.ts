@@ -34,7 +34,7 @@ const play = (facts: Fact[], known?: Domains) => {
 }
 
 t.test('the first listing is no news, only a report', async t => {
-  t.same(play([snapshot(read('b'), read('a', 'off', 'shutdown'))]), {
+  t.strictSame(play([snapshot(read('b'), read('a', 'off', 'shutdown'))]), {
     states: ['a off', 'b running'],
     told: [['instances.reported', ['a off', 'b running']]]
   })
@@ -50,12 +50,12 @@ t.test('ha.md §2, control info: kept while libvirt cannot manage it, said once 
   const lost: Fact = { kind: 'domain', epoch: 7, id: 'a', read: control('error') }
   const back: Fact = { kind: 'domain', epoch: 7, id: 'a', read: control('ok') }
   const first = snapshot(read('a'))
-  t.same(after(first), undefined)
-  t.same(after(first, lost), { state: 'error', details: 'none', checkedAt: at })
+  t.strictSame(after(first), undefined)
+  t.strictSame(after(first, lost), { state: 'error', details: 'none', checkedAt: at })
   t.match(after(first, lost, snapshot(read('a'))), { state: 'error' }, 'a listing does not ask')
   t.match(after(first, lost, back), { state: 'ok' })
-  t.same(after(first, lost, back, snapshot(read('a'))), undefined)
-  t.same(after(first, lost, lifecycle('a', 'stopped', 'failed')), undefined)
+  t.strictSame(after(first, lost, back, snapshot(read('a'))), undefined)
+  t.strictSame(after(first, lost, lifecycle('a', 'stopped', 'failed')), undefined)
 })
 
 t.test('what a later listing shows is told as what happened', async t => {
@@ -69,7 +69,7 @@ t.test('what a later listing shows is told as what happened', async t => {
       read('new')
     )
   ])
-  t.same(told.slice(1), [
+  t.strictSame(told.slice(1), [
     ['domain.stopped', 'stopped/destroyed'],
     ['domain.crashed', 'stopped/crashed'],
     ['disk.failed', ''],
@@ -85,23 +85,23 @@ t.test('a listing knows nothing of those an event came for meanwhile', async t =
     lifecycle('new', 'started', 'booted'),
     { kind: 'snapshot', epoch: 7, domains: [], except: new Set(['new', 'old']) }
   ])
-  t.same(states, ['new running', 'old running'])
+  t.strictSame(states, ['new running', 'old running'])
 })
 
 t.test('an old event after the listing does not bring a dead domain back', async t => {
-  t.same(play([snapshot(), lifecycle('x', 'stopped', 'destroyed')]).states, [])
+  t.strictSame(play([snapshot(), lifecycle('x', 'stopped', 'destroyed')]).states, [])
   const late = play([
     snapshot(),
     lifecycle('x', 'started', 'booted'),
     lifecycle('x', 'stopped', 'destroyed'),
     { kind: 'domain', epoch: 7, id: 'x', read: undefined }
   ])
-  t.same(late.states, [])
+  t.strictSame(late.states, [])
 })
 
 t.test('who began a stop is told with it', async t => {
   const { told } = play([snapshot(read('x')), lifecycle('x', 'shutdown', 'by-guest'), lifecycle('x', 'stopped', 'shutdown')])
-  t.same(told.slice(1), [
+  t.strictSame(told.slice(1), [
     ['domain.stopped', 'shutdown/by-guest'],
     ['domain.stopped', 'stopped/shutdown/by-guest'],
     ['instances.reported', ['x off']]
@@ -114,8 +114,8 @@ t.test('NA-9: a domain that cannot be read is what it was before', async t => {
     snapshot(read('x', 'unknown', 'timeout'), read('new', 'unknown', 'timeout')),
     { kind: 'domain', epoch: 7, id: 'x', read: read('x', 'unknown', 'timeout') }
   ])
-  t.same(states, ['new unknown', 'x off'])
-  t.same(told.slice(1), [
+  t.strictSame(states, ['new unknown', 'x off'])
+  t.strictSame(told.slice(1), [
     ['domain.changed', 'unknown/timeout'],
     ['instances.reported', ['new unknown', 'x off']]
   ])
@@ -166,12 +166,12 @@ for (const [event, type, data] of faults) {
   t.test(`${type} ${JSON.stringify(data)}`, async t => {
     const fact = { kind: 'event', epoch: 7, at: new Date(at), event: { ...event, domain: about } } as Fact
     const [message, ...more] = toEvents(fact, step(new Map(), fact, at), context)
-    t.same(more, [])
+    t.strictSame(more, [])
     t.equal(short(message?.kind.type ?? ''), type)
-    t.same(message?.data, { ...context, server: 'u', name: 'n', ...data })
+    t.strictSame(message?.data, { ...context, server: 'u', name: 'n', ...data })
   })
 }
-t.same(
+t.strictSame(
   toEvents(
     { kind: 'event', epoch: 7, at: new Date(at), event: { kind: 'io-error', domain: about } as DomainEvent },
     step(new Map(), snapshot(), at),

@@ -43,7 +43,7 @@ t.test('the mark stands where the first was dropped, counts them, and asks for a
   queue.push(stop)
   for (const start of starts) queue.push(start)
   t.equal(listings, 0, 'a listing now could be older than what is dropped next')
-  t.same(await drain(queue), [stop, { kind: 'overflow', epoch: 1, dropped: 2 }, starts[2], starts[3]])
+  t.strictSame(await drain(queue), [stop, { kind: 'overflow', epoch: 1, dropped: 2 }, starts[2], starts[3]])
   t.equal(listings, 1)
 })
 
@@ -105,7 +105,7 @@ t.test('NA-13: each report names the one before it, heartbeats between them or n
   await tell(report, 1)
   await beat(heart, 1)
   await tell(report, 1)
-  t.same(
+  t.strictSame(
     sent.map(({ sequence, data }) => [Number(sequence), data.after && Number(data.after)]),
     [
       [42, undefined],
@@ -113,5 +113,5 @@ t.test('NA-13: each report names the one before it, heartbeats between them or n
       [44, 42]
     ]
   )
-  t.same(reserved, [10_042], 'once for many numbers')
+  t.strictSame(reserved, [10_042], 'once for many numbers')
 })

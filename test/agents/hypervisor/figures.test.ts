@@ -28,7 +28,7 @@ for (const [value, unit, bytes] of units) t.equal(toBytes(value, unit), bytes, `
 for (const bad of ['x', '-1', '1.5']) t.throws(() => toBytes(bad, 'KiB'))
 t.throws(() => toBytes('1', 'parsec'))
 
-t.same(numbers('0-3,^2,8'), [0, 1, 3, 8])
+t.strictSame(numbers('0-3,^2,8'), [0, 1, 3, 8])
 t.throws(() => numbers('a-b'))
 t.throws(() => numbers('0-99999999'), 'no memory for a typing error')
 t.equal(memoryQuantity(64n << 30n), '64Gi')
@@ -57,7 +57,7 @@ t.test('NA-4: a split adds up', async t => {
     ),
     { numRuns: 2000 }
   )
-  t.same(split(10n, [1n, 1n, 1n]), [4n, 3n, 3n])
+  t.strictSame(split(10n, [1n, 1n, 1n]), [4n, 3n, 3n])
 })
 
 const host = hostFigures(`<capabilities><host><cpu><arch>x86_64</arch></cpu><topology><cells num='2'>
@@ -66,7 +66,7 @@ const host = hostFigures(`<capabilities><host><cpu><arch>x86_64</arch></cpu><top
 </cells></topology></host></capabilities>`)
 
 t.test('NA-1: capacity by cell, in the order of their ids', async t => {
-  t.same(host, {
+  t.strictSame(host, {
     arch: 'x86_64',
     cells: [
       { id: 0, memory: 1n << 30n, cpus: [0, 1] },
@@ -169,9 +169,9 @@ const placed: Array<[name: string, xml: ReturnType<typeof domain>, cells: number
 for (const [name, xml, cells, unplaced = [0, 0]] of placed) {
   t.test(name, async t => {
     const found = cellsOf(xml)
-    t.same(found.cells, cells)
-    t.same(found.unplaced, unplaced)
-    t.same(
+    t.strictSame(found.cells, cells)
+    t.strictSame(found.unplaced, unplaced)
+    t.strictSame(
       found.total,
       cells.reduce<number[]>((sum, cell) => sum.map((value, at) => value + (cell[at] ?? 0)), unplaced),
       'cells and the unplaced are the total'
@@ -186,7 +186,7 @@ t.test('NA-2: pinned vCPUs count, else the current number', async t => {
 
 t.test('a host with one cell leaves no question', async t => {
   const one = { arch: 'x', cells: [{ id: 0, memory: 1n, cpus: [0] }] }
-  t.same(allocate(one, [domain('')]).unplaced, { cpu: 0n, memory: 0n })
+  t.strictSame(allocate(one, [domain('')]).unplaced, { cpu: 0n, memory: 0n })
 })
 
 t.test('NA-6: domain capabilities, flattened', async t => {
@@ -194,7 +194,7 @@ t.test('NA-6: domain capabilities, flattened', async t => {
     <cpu><mode name='host-model' supported='no'/><mode name='host-passthrough' supported='yes'><enum name='migratable'><value>on</value><value>off</value></enum></mode></cpu>
     <devices><disk supported='yes'><enum name='diskDevice'><value>disk</value><value>cdrom</value></enum></disk><video supported='no'><enum name='m'><value>vga</value></enum></video></devices>
     <features><vmcoreinfo supported='yes'/><gic supported='no'/><backup supported='yes'/></features></domainCapabilities>`)
-  t.same(found, {
+  t.strictSame(found, {
     arch: 'x86_64',
     hypervisorType: 'kvm',
     supportedDevices: ['disk', 'disk/cdrom', 'disk/disk'],

@@ -260,7 +260,7 @@ t.test('NA-28: by request, the key of libvirt’s certificate never leaves the n
   const [asked] = await requests()
   const requestedName = asked?.metadata?.name ?? ''
   t.match(asked?.spec, { username: 'system:serviceaccount:drover-agents:hypervisor-agent', signerName: 'drover.test/libvirt' })
-  t.same(await askedFor(asked?.spec.request ?? ''), { subject: `O=nova, CN=${own}`, names: [own, '10.1.2.3', 'fd00::5'] })
+  t.strictSame(await askedFor(asked?.spec.request ?? ''), { subject: `O=nova, CN=${own}`, names: [own, '10.1.2.3', 'fd00::5'] })
   const patch = (subresource: string, status: object) =>
     admin.patch(CertificateSigningRequest, { name: requestedName }, { status }, { subresource })
   await patch('approval', { conditions: [{ type: 'Approved', status: 'True', reason: 'Test', message: 'looked at' }] })
@@ -312,10 +312,10 @@ t.test('NA-15: which events are told is read again while the agent runs', async 
     return sink.told.slice(from).flatMap(({ type, data }) => (type === 'domain.changed' ? [data['event']] : []))
   }
   await choose('# none of its life\nwatchdog, reboot, earthquake\n', ['watchdog', 'reboot'])
-  t.same(second.lines.findLast(line => line['chosen'])?.['unknown'], ['earthquake'], 'what libvirt does not have is told')
-  t.same(await pause(), [])
+  t.strictSame(second.lines.findLast(line => line['chosen'])?.['unknown'], ['earthquake'], 'what libvirt does not have is told')
+  t.strictSame(await pause(), [])
   await choose('lifecycle\n', ['lifecycle'])
-  t.same(await pause(), ['suspended', 'resumed'])
+  t.strictSame(await pause(), ['suspended', 'resumed'])
 })
 
 t.test('the bus dies and comes back', async t => {
@@ -328,5 +328,5 @@ t.test('the bus dies and comes back', async t => {
   await bus.unit('libvirtd.service', 'active')
   await becomes('libvirtd.service', 'True', 'Running')
   await eventually('the lock', async () => (await bus.state()).inhibitors.length === 1)
-  t.same(sink.malformed, [])
+  t.strictSame(sink.malformed, [])
 })

@@ -64,5 +64,5 @@ t.test('granted: told when it has lasted, and let go by one call', async t => {
   lock.release()
   lock.release()
   t.equal(lock.held, false)
-  t.same(errors, [])
+  t.strictSame(errors, [])
 })

@@ -63,7 +63,7 @@ t.test('facts become the status', async t => {
   t.match(known.domainCapabilities, { arch: 'x86_64', hypervisorType: 'qemu' })
   t.ok(known.domainCapabilities?.supportedDevices?.includes('disk/cdrom'), 'NA-6')
   t.ok(known.domainCapabilities?.supportedCpuModes?.some(mode => mode.startsWith('mode/')))
-  t.same(known.allocation, { cpu: '3', memory: '256Mi' })
+  t.strictSame(known.allocation, { cpu: '3', memory: '256Mi' })
   t.equal(known.capacity?.['cpu'], known.capabilities?.cpus)
   t.equal(Number(known.effectiveCapacity?.['cpu']), Math.floor(Number(known.capacity?.['cpu']) * 1.5), 'NA-5')
   t.match(known.operatingSystem, {
@@ -95,13 +95,13 @@ t.test('a life of a guest, told at once and in order', async t => {
   await eventually('it gone from the status', async () => (await status())?.instances?.length === 1)
   const life = sink.facts().flatMap(({ data }) => (data['server'] === guest.uuid && data['event'] ? [String(data['event'])] : []))
   const order = ['started', 'suspended', 'resumed', 'stopped'].map(event => life.lastIndexOf(event))
-  t.same(
+  t.strictSame(
     order,
     order.toSorted((a, b) => a - b),
     life.join(' ')
   )
   const numbers = sink.facts().map(({ sequence }) => sequence)
-  t.same(numbers, [...numbers].sort(), 'by sequence')
+  t.strictSame(numbers, [...numbers].sort(), 'by sequence')
 })
 
 t.test('a guest whose QEMU is killed has crashed', async t => {
@@ -143,7 +143,7 @@ t.test('NA-7…9: libvirtd is killed and comes back: lost, restored, nothing gon
   const later = sink.told
     .slice(before)
     .filter(({ type, data }) => type === 'domain.stopped' || data['instances']?.some((one: any) => one.state === 'gone'))
-  t.same(later, [], 'nothing was told to be gone')
+  t.strictSame(later, [], 'nothing was told to be gone')
   await eventually('the condition back', async () => (await condition('LibVirtConnection'))?.status === 'True')
 })
 
@@ -178,8 +178,8 @@ t.test('NA-14: the broker is away, the agent is restarted: nothing lost, nothing
   const ids = sink.told.map(({ id }) => id)
   t.equal(new Set(ids).size, ids.length, 'none twice')
   const order = sink.facts().map(({ sequence }) => sequence)
-  t.same(order, [...order].sort(), 'in order')
-  t.same(
+  t.strictSame(order, [...order].sort(), 'in order')
+  t.strictSame(
     second.lines.filter(({ level }) => level >= 50),
     []
   )
@@ -205,7 +205,7 @@ t.test('HV-7, NA-12: nothing is written when nothing changes but the heartbeat',
 })
 
 t.test('every event is as the table says', async t => {
-  t.same(sink.malformed, [])
+  t.strictSame(sink.malformed, [])
   const beats = sink.told.filter(({ type }) => type === 'heartbeat.sent')
   t.ok(beats.length > 2)
   t.match(beats.at(-1)?.data, { host: name, uptimeSeconds: 4711 })

@@ -94,7 +94,7 @@ t.test('NA-17, NA-18: a move is sampled; aborted, it has failed at both ends, an
   t.match(there?.data, { destination: 'b', result: 'failed', stats: { operation: 'migration_in' } })
   t.match(await source.domainState(domain), { state: 'running' })
   await listed('b', domain, 'gone')
-  t.same(ends(domain).toSorted(), ['a failed', 'b failed'], 'each end told once')
+  t.strictSame(ends(domain).toSorted(), ['a failed', 'b failed'], 'each end told once')
   await source.call(p.domainDestroy, { domain })
 })
 
@@ -107,9 +107,9 @@ t.test('NA-18, NA-19: a move that arrives is told as a success by both ends, wit
   for (const end of [here, there]) t.ok(Number(end?.data['stats'].memTotal) >= 64 * 2 ** 20, JSON.stringify(end?.data['stats']))
   await listed('a', domain, 'gone')
   await listed('b', domain, 'running')
-  t.same(ends(domain).toSorted(), ['a success', 'b success'], 'each end told once')
+  t.strictSame(ends(domain).toSorted(), ['a success', 'b success'], 'each end told once')
   const stops = sink.told.filter(({ type, data }) => /^domain\.(?:stopped|crashed)$/.test(type) && data['server'] === domain.uuid)
-  t.same(stops, [], 'ha.md §2: nothing that looks like a fault')
+  t.strictSame(stops, [], 'ha.md §2: nothing that looks like a fault')
 })
 
 t.test('NA-19: post-copy is a phase of its own', async t => {
@@ -121,7 +121,7 @@ t.test('NA-19: post-copy is a phase of its own', async t => {
   t.equal(await moved, undefined)
   await Promise.all(['a', 'b'].map(host => sink.seen('migration.ended', of(host, domain))))
   await listed('a', domain, 'gone')
-  t.same(ends(domain).toSorted(), ['a success', 'b success'], 'each end told once')
+  t.strictSame(ends(domain).toSorted(), ['a success', 'b success'], 'each end told once')
 })
 
 t.test('NA-19: post-copy that breaks is told as such, and is no end: neither side is touched (ha.md §2, T-27)', async t => {
@@ -154,7 +154,7 @@ t.test(
     const again = await connectLibvirt(a.uri)
     t.teardown(() => again.close())
     t.match(await again.domainState(domain), { state: 'running' })
-    t.same(ends(domain).toSorted(), ['a failed', 'b failed'])
-    t.same(sink.malformed, [])
+    t.strictSame(ends(domain).toSorted(), ['a failed', 'b failed'])
+    t.strictSame(sink.malformed, [])
   }
 )

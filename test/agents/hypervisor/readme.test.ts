@@ -12,7 +12,7 @@ t.test('the README lists every setting, as the code has it', async t => {
   const readme = await readFile(join(folder, 'README.md'), 'utf8')
   const [, table = ''] = /<!-- settings:[^>]*-->\n([^]*?)\n<!-- \/settings -->/.exec(readme) ?? []
   t.equal(table, settingsTable(config))
-  t.same(
+  t.strictSame(
     settingsOf(config).flatMap(({ name, meaning }) => (meaning === '' ? [name] : [])),
     [],
     'each says what it is for'

@@ -67,21 +67,21 @@ t.test('NA-9: fifty kills, no false end', async t => {
       data['event'] === 'undefined' ||
       (data['instances'] ?? []).some((one: any) => one.state === 'gone')
   )
-  t.same(gone, [], `of ${sink.told.length} events of ${epochs().size} connections`)
+  t.strictSame(gone, [], `of ${sink.told.length} events of ${epochs().size} connections`)
   const reports = sink.told.filter(({ type, data }) => type === 'instances.reported' && data['full'])
-  t.same(
+  t.strictSame(
     reports.filter(({ data }) => data['instances'].length !== domains),
     [],
     'every report is whole'
   )
   const active = (data: any): number => data.instances.filter((one: any) => one.active).length
-  t.same(
+  t.strictSame(
     reports.filter(({ data }) => active(data) !== running),
     [],
     'and those that run, run in each'
   )
   t.ok(epochs().size >= kills / 2, `${epochs().size} connections listed everything; the other daemons were killed before`)
-  t.same(sink.malformed, [])
+  t.strictSame(sink.malformed, [])
   const ids = sink.told.map(({ id }) => id)
   t.equal(new Set(ids).size, ids.length)
 })

@@ -49,7 +49,7 @@ t.test('what the DaemonSet asks for', async t => {
   })
   t.notOk('privileged' in container.securityContext)
   const writable = container.volumeMounts.filter(({ readOnly }: { readOnly?: boolean }) => readOnly !== true)
-  t.same(writable.map(({ mountPath }: { mountPath: string }) => mountPath).toSorted(), ['/etc/pki', '/var/lib/drover'])
+  t.strictSame(writable.map(({ mountPath }: { mountPath: string }) => mountPath).toSorted(), ['/etc/pki', '/var/lib/drover'])
 })
 
 t.test('the bundle works with no more than that', async t => {
@@ -81,7 +81,7 @@ t.test('the bundle works with no more than that', async t => {
   t.match(status, /CapEff:\s+0+\n/, 'no capability')
   t.match(status, /NoNewPrivs:\s+1/)
   t.match(await readFile(`/proc/${child.pid}/mounts`, 'utf8'), /^\S+ \/ \S+ ro[, ]/m, 'a root that cannot be written to')
-  t.same(
+  t.strictSame(
     lines.filter(line => /"level":[56]0|EROFS|EPERM|EACCES/.test(line)),
     [],
     'and it misses nothing'

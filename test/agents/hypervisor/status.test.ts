@@ -46,21 +46,21 @@ t.test('a domain that was off for a week is off for a week, whoever looks', asyn
     plain: `running ${now}`,
     same: `off ${lastWeek}`
   }
-  t.same(since(first.domains, live), expected, 'what changed while nobody looked is new; the rest is not')
+  t.strictSame(since(first.domains, live), expected, 'what changed while nobody looked is new; the rest is not')
   const again = step(
     first.domains,
     snapshot(read('same', 'off'), read('died', 'off'), read('plain', 'running'), read('new', 'off')),
     later
   )
-  t.same(since(again.domains, live), expected, 'nor does a later listing make it new')
+  t.strictSame(since(again.domains, live), expected, 'nor does a later listing make it new')
 
   const started = step(again.domains, snapshot(read('same', 'running')), later)
   const stopped = step(started.domains, snapshot(read('same', 'off')), '2026-11-17T09:30:00.000Z')
-  t.same(since(stopped.domains, live), { same: 'off 2026-11-17T09:30:00.000Z' }, 'but a new stop is')
+  t.strictSame(since(stopped.domains, live), { same: 'off 2026-11-17T09:30:00.000Z' }, 'but a new stop is')
 })
 
 t.test('the hardware does not vanish while hostnamed cannot be asked', async t => {
   const live = told([], { hardwareModel: 'Box 9', variantID: 'of the last version', version: '1' })
   const { operatingSystem } = statusOf(known({ os: { version: '2' } }), live, new Date(now))
-  t.same(operatingSystem, { hardwareModel: 'Box 9', version: '2' })
+  t.strictSame(operatingSystem, { hardwareModel: 'Box 9', version: '2' })
 })

@@ -69,7 +69,7 @@ t.test('a frozen libvirtd (SIGSTOP) is lost, not gone; thawed, it is back and no
   const { data } = await sink.seen('libvirt.restored', ({ sequence }) => sequence > lost.sequence)
   await sink.seen('instances.reported', event => event.data['epoch'] === data['epoch'] && event.data['instances'].length === 1)
   await pause(sink, 'frozen') // T-2: the events are asked for again
-  t.same(gone(sink), [])
+  t.strictSame(gone(sink), [])
 })
 
 t.test('the clock jumps a day ahead and a month back, the agent is started anew: numbers only grow (NA-14)', async t => {
@@ -92,7 +92,7 @@ t.test('the clock jumps a day ahead and a month back, the agent is started anew:
   t.ok(isRising(sink.facts().map(({ sequence }) => sequence)), 'in order')
   const ids = sink.told.map(({ id }) => id)
   t.equal(new Set(ids).size, ids.length, 'none twice')
-  t.same(gone(sink), [])
+  t.strictSame(gone(sink), [])
 })
 
 t.test('the disk of the spool is full: events arrive all the same, and the status says so (NA-14)', async t => {
@@ -239,6 +239,6 @@ t.test('twenty agents in one process share nothing: each tells its own, and one 
     t.ok(isRising(own.filter(({ type }) => type !== 'heartbeat.sent').map(({ sequence }) => sequence)))
     t.equal(own.filter(({ type }) => type === 'libvirt.restored').length, 1)
   }
-  t.same(gone(sink), [])
-  t.same(sink.malformed, [])
+  t.strictSame(gone(sink), [])
+  t.strictSame(sink.malformed, [])
 })

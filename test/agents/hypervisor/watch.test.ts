@@ -83,7 +83,7 @@ t.test('NA-9: an outgoing move that ended unseen, elsewhere, is forgotten: its g
   }
   tell({ kind: 'reboot', domain })
   await next('event')
-  t.same(
+  t.strictSame(
     passed.filter(({ kind }) => kind === 'moved'),
     []
   )
@@ -135,7 +135,7 @@ t.test(
     await libvirt.start()
     const { next } = factsOf(t, libvirt.uri, { backoff: { minMs: 1, maxMs: 1, jitter: 0 } })
     await next('snapshot')
-    t.same(asked, [], 'nobody asks without a reason')
+    t.strictSame(asked, [], 'nobody asks without a reason')
     libvirt.tell({ kind: 'control-error', domain })
     const untold = await next('domain')
     t.match(untold.read, { id: domain.uuid, state: 'running' })
@@ -143,7 +143,7 @@ t.test(
     state = 'error'
     let read = (await next('domain')).read
     while (!read?.control) read = (await next('domain')).read
-    t.same(read.control, { state: 'error', details: 'monitor' }, 'asked again by and by')
+    t.strictSame(read.control, { state: 'error', details: 'monitor' }, 'asked again by and by')
     libvirt.stop()
     await next('lost')
     state = 'ok'

@@ -266,11 +266,11 @@ t.test('OV-64 the bytes of a capture are erased ten minutes after its end', asyn
   const started = await captures.start(wish)
   if (!started) throw new Error('a capture runs already')
   const { id } = started
-  t.same(planned, [], 'not while it runs')
+  t.strictSame(planned, [], 'not while it runs')
   await captures.end(id, 'time')
   t.match(captures.get(id), { state: 'ended', endReason: 'time' })
   t.ok(captures.file(id)?.length, 'its file can still be had')
-  t.same(
+  t.strictSame(
     planned.map(({ ms }) => ms),
     [600_000]
   )
@@ -300,7 +300,7 @@ t.test('OV-61 a capture of a bond has the frames of all its members, one of a me
   for (const member of ['p4', 'p5']) {
     lab.run(`OVS_RUNDIR=$DIR/n1 ovs-appctl bond/set-active-member bond0 ${member}`)
     const source = `50:54:00:00:00:0${member.slice(1)}`
-    t.same(await frames(member), new Set([source]))
+    t.strictSame(await frames(member), new Set([source]))
     t.ok((await frames('bond0')).has(source))
   }
 })
@@ -371,10 +371,10 @@ t.test('OV-71 every metric of the table is there, with its type', async t => {
     const text = await metrics()
     return lines.filter(line => !line.test(text))
   }
-  await eventually('every line', async () => (await missing()).length === 0).catch(async () => t.same(await missing(), []))
+  await eventually('every line', async () => (await missing()).length === 0).catch(async () => t.strictSame(await missing(), []))
   const text = await metrics()
   const types = Object.fromEntries(Array.from(text.matchAll(/^# TYPE (ovs_\S+) (\S+)$/gm), ([, name, type]) => [name, type]))
-  t.same(types, {
+  t.strictSame(types, {
     ovs_bridge_flows: 'gauge',
     ovs_bridge_ports: 'gauge',
     ovs_table_flows: 'gauge',
@@ -446,7 +446,7 @@ t.test('OV-63 a capture whose agent is killed is taken away by the next one', as
 
 t.test('OV-1 under exactly its role: its object, which belongs to its node', async t => {
   const stored = await kube.find(OVSNode, node, namespace)
-  t.same(stored?.spec, { nodeRef: { name: node } })
+  t.strictSame(stored?.spec, { nodeRef: { name: node } })
   t.ok(stored?.metadata.managedFields?.some(({ manager, operation }) => manager === 'drover-ovs-agent' && operation === 'Apply'))
 })
 
@@ -459,7 +459,7 @@ t.test('OV-68 its role is the smallest that works', async t => {
     const { unused } = await rightsOf(api, 'ovs-agent.yaml', 'ovs-agent')
     return unused.length === granted.unused.length
   })
-  t.same(await rightsOf(api, 'ovs-agent.yaml', 'ovs-agent'), granted)
+  t.strictSame(await rightsOf(api, 'ovs-agent.yaml', 'ovs-agent'), granted)
 })
 
 t.test('the API server is away: links are told all the same, nobody is let in, and the status follows later', async t => {

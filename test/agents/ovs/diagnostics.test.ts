@@ -161,7 +161,7 @@ t.test('OV-20 what this version of the daemon does not have is not asked for', a
     return command === 'list-commands' ? 'The available commands are:\n  dpif/show  [-m]\n  memory/show\n' : 'text'
   })
   const { json } = await ask('GET', '/v1/datapath')
-  t.same(asked.toSorted(), ['dpif/show', 'list-commands', 'memory/show'])
+  t.strictSame(asked.toSorted(), ['dpif/show', 'list-commands', 'memory/show'])
   t.match(json, { 'dpif/show': { text: 'text' }, 'dpif-netdev/pmd-perf-show': { error: /has no/ } })
 })
 

@@ -104,7 +104,7 @@ for (const [name, given, status, active, reasons] of bonds) {
     const [found] = bondsOf(modelOf(tables([given])), new Map(), {})
     t.equal(found?.status, status)
     t.equal(found?.activeMembers, active)
-    t.same(
+    t.strictSame(
       found?.members.map(({ reason }) => reason),
       reasons
     )
@@ -158,7 +158,7 @@ t.test('OV-8, OV-37 members of a kernel bond are network cards, with the speed t
   const card = { name: 'bond0', status: { driver_name: 'bonding' } }
   const seen = observed({ tables: tables([{ name: 'br-ex', ports: [{ name: 'bond0', interfaces: [card] }] }]), kernelBonds })
   const status = statusOf(seen, healthOf(seen, { expectedBridges: [] }), new Map(), about)
-  t.same(status.interfaces?.physical?.slice(1), [
+  t.strictSame(status.interfaces?.physical?.slice(1), [
     { name: 'eth0', status: 'Up', bond: 'bond0', speed: '10Gbps' },
     { name: 'eth1', status: 'Down', bond: 'bond0' }
   ])
@@ -211,15 +211,15 @@ t.test('OV-38 which bridges are expected', async t => {
     bridgeHealth(model, expectedBridges(model, expected, ['br-int', 'br-ex', 'br-provider?', 'br-maybe?'])).map(
       ({ name }) => name
     )
-  t.same(missing({}), ['br-ex', 'br-int', 'br-provider', 'br-x'], 'a mapped bridge is not optional')
-  t.same(missing({ bridges: [{ name: 'br-own' }] }), ['br-own', 'br-provider', 'br-x'])
+  t.strictSame(missing({}), ['br-ex', 'br-int', 'br-provider', 'br-x'], 'a mapped bridge is not optional')
+  t.strictSame(missing({ bridges: [{ name: 'br-own' }] }), ['br-own', 'br-provider', 'br-x'])
 })
 
 t.test('OV-8 what is a network card', async t => {
   const names = (ports: GivenPort[], pattern?: RegExp) =>
     physicalInterfaces(modelOf(tables([{ name: 'br-int', ports }])), [], pattern).map(({ name }) => name)
   const driver = (driver_name: string) => ({ status: { driver_name } })
-  t.same(
+  t.strictSame(
     names([
       { name: 'eno1', interfaces: [{ name: 'eno1', ...driver('ice') }] },
       { name: 'dpdk0', interfaces: [{ name: 'dpdk0', type: 'dpdk' }] },
@@ -230,11 +230,11 @@ t.test('OV-8 what is a network card', async t => {
     ]),
     ['dpdk0', 'eno1']
   )
-  t.same(names([{ name: 'veth1', interfaces: [{ name: 'veth1', ...driver('veth') }] }], /^veth/), ['veth1'])
+  t.strictSame(names([{ name: 'veth1', interfaces: [{ name: 'veth1', ...driver('veth') }] }], /^veth/), ['veth1'])
 })
 
 t.test('speed and state of a link', async t => {
-  t.same([25_000_000_000n, 2_500_000_000n, 100_000_000n, 0n, undefined].map(speedText), [
+  t.strictSame([25_000_000_000n, 2_500_000_000n, 100_000_000n, 0n, undefined].map(speedText), [
     '25Gbps',
     '2.5Gbps',
     '100Mbps',
@@ -319,7 +319,7 @@ t.test('a port that OVN made, an internal or a patch port is never an orphan', a
       }
     ])
   )
-  t.same(orphansOf(model, observed({})), [])
+  t.strictSame(orphansOf(model, observed({})), [])
 })
 
 t.test('OV-47 flows: wiped after two polls, and not by a slow decline', async t => {
@@ -328,15 +328,15 @@ t.test('OV-47 flows: wiped after two polls, and not by a slow decline', async t 
     const flowTrend = counts.reduce<ReturnType<typeof trendOf> | undefined>((trend, count) => trendOf(trend, count), undefined)
     return flowFaults(model, observed({ ovn: 'connected', flowTrend })).map(({ kind }) => kind)
   }
-  t.same(faults([1000, 0]), [])
-  t.same(faults([1000, 0, 0]), ['Wiped'])
-  t.same(faults([1000, 99, 99, 99, 99]), ['Wiped'])
-  t.same(faults([1000, 500, 200, 90, 40]), [])
-  t.same(faults([1000, 0, 0, 1000]), [])
+  t.strictSame(faults([1000, 0]), [])
+  t.strictSame(faults([1000, 0, 0]), ['Wiped'])
+  t.strictSame(faults([1000, 99, 99, 99, 99]), ['Wiped'])
+  t.strictSame(faults([1000, 500, 200, 90, 40]), [])
+  t.strictSame(faults([1000, 0, 0, 1000]), [])
   for (const ovn of ['not-connected', 'not-running'] as const)
-    t.same(flowFaults(model, observed({ ovn })), [{ kind: 'Frozen', because: ovn }])
+    t.strictSame(flowFaults(model, observed({ ovn })), [{ kind: 'Frozen', because: ovn }])
   const lagging = modelOf(tables([{ name: 'br-int', ids: { 'ovn-nb-cfg': '4' } }], { 'ovn-remote': 'tcp:x' }))
-  t.same(flowFaults(lagging, observed({ ovn: 'connected', southbound: { nbCfg: 7n, bindings: new Map() } })), [
+  t.strictSame(flowFaults(lagging, observed({ ovn: 'connected', southbound: { nbCfg: 7n, bindings: new Map() } })), [
     { kind: 'Lagging', behind: 3n }
   ])
 })
@@ -344,9 +344,9 @@ t.test('OV-47 flows: wiped after two polls, and not by a slow decline', async t 
 t.test('OV-44 without the southbound database: behind by the times that a newer controller notes, if it does', async t => {
   const faults = (ids: Record<string, string>) =>
     flowFaults(modelOf(tables([{ name: 'br-int', ids }], { 'ovn-remote': 'tcp:x' })), observed({ ovn: 'connected' }))
-  t.same(faults({ 'ovn-nb-cfg': '4', 'ovn-nb-cfg-ts': '1000' }), [], 'an older one says nothing, so nothing is known')
-  t.same(faults({ 'ovn-nb-cfg': '4', 'ovn-nb-cfg-ts': '2000', 'ovn-nb-cfg-sb-ts': '1900' }), [])
-  t.same(faults({ 'ovn-nb-cfg': '4', 'ovn-nb-cfg-ts': '2000', 'ovn-nb-cfg-sb-ts': '2100' }), [
+  t.strictSame(faults({ 'ovn-nb-cfg': '4', 'ovn-nb-cfg-ts': '1000' }), [], 'an older one says nothing, so nothing is known')
+  t.strictSame(faults({ 'ovn-nb-cfg': '4', 'ovn-nb-cfg-ts': '2000', 'ovn-nb-cfg-sb-ts': '1900' }), [])
+  t.strictSame(faults({ 'ovn-nb-cfg': '4', 'ovn-nb-cfg-ts': '2000', 'ovn-nb-cfg-sb-ts': '2100' }), [
     { kind: 'Lagging', behind: undefined }
   ])
 })
@@ -421,5 +421,9 @@ t.test('OV-3, OV-4 the status: nothing invented, counters exact', async t => {
   const frozen = { ...seen, vswitchd: 'not-responding' as const }
   const old = statusOf(frozen, healthOf(frozen, { expectedBridges: [] }), new Map(), about)
   t.equal(old.metrics, undefined, 'a frozen vswitchd counts nothing: its last counters are old')
-  t.same(old.interfaces?.physical?.[0], { name: 'a', status: 'Unknown', bond: 'bond0' }, 'nor is its last word on a link kept')
+  t.strictSame(
+    old.interfaces?.physical?.[0],
+    { name: 'a', status: 'Unknown', bond: 'bond0' },
+    'nor is its last word on a link kept'
+  )
 })

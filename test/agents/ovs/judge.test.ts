@@ -47,7 +47,7 @@ t.test('OV-25 what comes together is judged once', async t => {
   inbox.put({ ovn: 'connected' })
   inbox.put({ ovn: 'not-connected' })
   const { value } = await inbox.facts(new AbortController().signal).next()
-  t.same(value, { vswitchd: 'responding', ovn: 'not-connected' })
+  t.strictSame(value, { vswitchd: 'responding', ovn: 'not-connected' })
 })
 
 t.test('OV-24 a poll does not overlap itself, however slow', async t => {
@@ -69,7 +69,7 @@ t.test('what a poll shows again is no news: it need not be judged', async t => {
   const polled = async function* (): AsyncGenerator<Fact> {
     yield* shown
   }
-  t.same(await Array.fromAsync(onlyNews(polled())), [shown[0], shown[2], shown[4]])
+  t.strictSame(await Array.fromAsync(onlyNews(polled())), [shown[0], shown[2], shown[4]])
 })
 
 t.test('OV-54 observedAt follows the answers of the database, or the news that it is lost', async t => {
@@ -240,7 +240,7 @@ t.test('OV-52 counts of flows and packets, which always change, wait for the hea
   publisher.offer(status(4, 1), false)
   publisher.offer(status(5, 1), true)
   await eventually('the heartbeat', async () => written.length === 3)
-  t.same(
+  t.strictSame(
     written.map(({ flowStats }) => flowStats?.totalFlows),
     [1, 3, 5]
   )
@@ -276,7 +276,7 @@ async function countFlows(turns: Array<{ tables: number[]; pid: number }>) {
 t.test('OV-22, OV-24 the total every five seconds; the tables too when they no longer add up to it', async t => {
   const steady = { tables: [3, 4], pid: 1 }
   const { facts, asked } = await countFlows([steady, steady, { tables: [3, 9], pid: 1 }, { tables: [3, 9], pid: 1 }])
-  t.same(asked, ['tables', 'total', 'total', 'tables', 'total'])
+  t.strictSame(asked, ['tables', 'total', 'total', 'tables', 'total'])
   for (const fact of facts) {
     const { total, perTable = [] } = fact?.flows?.get('br-int') ?? {}
     t.equal(
@@ -296,8 +296,8 @@ t.test('a vswitchd that was restarted between two polls has no flows for a momen
     const model = modelOf(tables([{ name: 'br-int' }], { 'ovn-remote': 'tcp:x' }))
     return flowFaults(model, { ...nothingYet, ovn: 'connected', flowTrend: facts.at(-1)?.flowTrend }).map(({ kind }) => kind)
   }
-  t.same(await wiped(1), ['Wiped'])
-  t.same(await wiped(2), [])
+  t.strictSame(await wiped(1), ['Wiped'])
+  t.strictSame(await wiped(2), [])
 })
 
 t.test('OV-37 a bond whose file cannot be read any more is unknown, not gone', async t => {
@@ -309,9 +309,9 @@ t.test('OV-37 a bond whose file cannot be read any more is unknown, not gone', a
   t.match((await next())?.get('bond0'), { mode: 'active-backup' })
   await rename(folder, `${folder}-away`)
   await writeFile(folder, 'no folder at all')
-  t.same([...((await next()) ?? [])], [['bond0', undefined]])
+  t.strictSame([...((await next()) ?? [])], [['bond0', undefined]])
   await rm(folder)
-  t.same(await next(), new Map(), 'without bonding in the kernel there are no bonds')
+  t.strictSame(await next(), new Map(), 'without bonding in the kernel there are no bonds')
   stop.abort()
   await polls.return(undefined)
 })
@@ -326,15 +326,15 @@ t.test('a source that has nothing to say is no reason to judge again', async t =
     judged.push(fact)
     stop.abort()
   }
-  t.same(judged, [{ ovn: 'connected' }])
+  t.strictSame(judged, [{ ovn: 'connected' }])
 })
 
 t.test('OV-6, OV-7, OV-15 only what is needed is followed, and neither counters nor controllers', async t => {
-  t.same(Object.keys(switchTables), ['Open_vSwitch', 'Bridge', 'Port', 'Interface', 'sFlow', 'Mirror'])
+  t.strictSame(Object.keys(switchTables), ['Open_vSwitch', 'Bridge', 'Port', 'Interface', 'sFlow', 'Mirror'])
   const followed = Object.values(switchTables).flatMap(columns => Object.keys(columns))
   t.notOk(followed.includes('statistics'))
   t.notOk('status' in switchTables.Port)
-  t.same(Object.keys(statisticsColumns), ['name', 'statistics'])
+  t.strictSame(Object.keys(statisticsColumns), ['name', 'statistics'])
 })
 
 t.test('OV-9, OV-17 no process is started, and only the rows of captures are written', async t => {
@@ -344,7 +344,7 @@ t.test('OV-9, OV-17 no process is started, and only the rows of captures are wri
     t.notMatch(text, /child_process|worker_threads|\.node'/, file)
     if (/\b(insert|update|mutate|remove)\b[^\n]* from 'ovsdb-client'/.test(text)) writers.push(file)
   }
-  t.same(writers, ['capture/rows.ts'])
+  t.strictSame(writers, ['capture/rows.ts'])
 })
 
 t.test('OV-71 lookups of every datapath, exact; from text that is not understood nothing is read', async t => {
@@ -355,14 +355,14 @@ t.test('OV-71 lookups of every datapath, exact; from text that is not understood
 system@ovs-system:
   lookups: hit:1 missed:2 lost:3
 `
-  t.same(
+  t.strictSame(
     readLookups(text),
     new Map([
       ['netdev@ovs-netdev', { hit: 2n ** 64n - 1n, missed: 4n, lost: 1n }],
       ['system@ovs-system', { hit: 1n, missed: 2n, lost: 3n }]
     ])
   )
-  t.same(readLookups('nonsense: hit'), new Map())
+  t.strictSame(readLookups('nonsense: hit'), new Map())
 })
 
 t.test('OV-71 a metric that cannot be read, as before the first snapshot, does not end the agent', async t => {

@@ -27,7 +27,7 @@ function play(
 }
 
 t.test('at once, and back after two seconds without it', async t => {
-  t.same(
+  t.strictSame(
     play([
       [0, [member]],
       [1, []],
@@ -39,7 +39,7 @@ t.test('at once, and back after two seconds without it', async t => {
 })
 
 t.test('what comes back within the clear time was never gone', async t => {
-  t.same(
+  t.strictSame(
     play([
       [0, [member]],
       [1, []],
@@ -51,7 +51,7 @@ t.test('what comes back within the clear time was never gone', async t => {
 })
 
 t.test('a bridge is missed after three seconds and found at once', async t => {
-  t.same(
+  t.strictSame(
     play([
       [0, [missing]],
       [2.9, [missing]],
@@ -63,7 +63,7 @@ t.test('a bridge is missed after three seconds and found at once', async t => {
 })
 
 t.test('one that passes before its time is not told at all', async t => {
-  t.same(
+  t.strictSame(
     play([
       [0, [missing]],
       [2, []],
@@ -74,11 +74,11 @@ t.test('one that passes before its time is not told at all', async t => {
 })
 
 t.test('OV-26 members before their bond, whatever the order of the findings', async t => {
-  t.same(play([[0, [bond, member]]]), [['raised bond0/m0', 'raised bond0']])
+  t.strictSame(play([[0, [bond, member]]]), [['raised bond0/m0', 'raised bond0']])
 })
 
 t.test('another reason for the same member is the same fault', async t => {
-  t.same(
+  t.strictSame(
     play([
       [0, [silent]],
       [1, [member]],
@@ -90,7 +90,7 @@ t.test('another reason for the same member is the same fault', async t => {
 
 t.test('OV-28 while its source is lost nothing begins and nothing ends', async t => {
   const held: Topic[] = ['bond-member']
-  t.same(
+  t.strictSame(
     play([
       [0, [member]],
       [1, [], held],
@@ -100,7 +100,7 @@ t.test('OV-28 while its source is lost nothing begins and nothing ends', async t
     ]),
     [['raised bond0/m0'], [], [], [], ['cleared bond0/m0']]
   )
-  t.same(
+  t.strictSame(
     play([
       [0, [member], held],
       [10, [], held],
@@ -111,7 +111,7 @@ t.test('OV-28 while its source is lost nothing begins and nothing ends', async t
 })
 
 t.test('OV-41 the grace of an orphan begins anew after a gap', async t => {
-  t.same(
+  t.strictSame(
     play([
       [0, [orphan]],
       [200, [orphan]],
@@ -139,7 +139,7 @@ t.test('OV-27 five changes within a minute: flapped, then silence; the last word
     [85, []],
     [87, []]
   ]
-  t.same(play(flaps), [
+  t.strictSame(play(flaps), [
     ['raised bond0/m0'],
     [],
     [], // three seconds up were not yet judged: the turn at 6 s finds it down again
@@ -162,7 +162,7 @@ t.test('OV-27, OV-49 people are told once that it flaps, not each time that it f
     ledger = next.ledger
     return next.fresh.map(({ type }) => type)
   })
-  t.same(fresh.flat(), ['BondMemberDown', 'LinkFlapping'])
+  t.strictSame(fresh.flat(), ['BondMemberDown', 'LinkFlapping'])
 })
 
 t.test('OV-29, OV-30 a restart: what the stored status lists is not told again, and its end has the same detectedAt', async t => {
@@ -170,7 +170,7 @@ t.test('OV-29, OV-30 a restart: what the stored status lists is not told again, 
     [{ type: 'BondMemberDown', object: 'bond0/m0', message: 'down', detectedAt: '2025-12-31T00:00:00.000Z' }],
     start
   )
-  t.same(
+  t.strictSame(
     play(
       [
         [0, [member]],
@@ -184,7 +184,7 @@ t.test('OV-29, OV-30 a restart: what the stored status lists is not told again, 
   const gone = step(stored, [], () => false, defaultTimings, start + 1)
   const later = step(gone.ledger, [], () => false, defaultTimings, start + 2001)
   t.match(later.outcomes, [{ kind: 'cleared', detectedAt: '2025-12-31T00:00:00.000Z' }])
-  t.same(restore([{ type: 'Nonsense', object: 'x', message: '' }, { message: 'seed form, without id' }], start), new Map())
+  t.strictSame(restore([{ type: 'Nonsense', object: 'x', message: '' }, { message: 'seed form, without id' }], start), new Map())
 })
 
 t.test('it says when to look again, and no more when all is said', async t => {

@@ -92,7 +92,7 @@ t.test('OV-1, OV-50 a healthy switch is Ready, with what was read from its three
   t.comment(`Open vSwitch ${release}`)
   t.equal(condition(status, 'OVNControllerConnected'), 'Unknown/NotUsed')
   t.equal(condition(status, 'AllBondsHealthy'), 'True/AllActive')
-  t.same(sink.heard, [], 'OV-29 nothing is told of a healthy node')
+  t.strictSame(sink.heard, [], 'OV-29 nothing is told of a healthy node')
 })
 
 const faults: Array<[name: string, member: string, breaks: string, heals: string, reason: string, physical: string]> = [
@@ -150,7 +150,7 @@ t.test('OV-26 both links fall: the members, then the bond once with both of them
   const down = await sink.next('bond.lost', 'bond0')
   t.match(down.data, { after: 'Down', evidence: { members: 'm0=LinkDown,m1=LinkDown' } })
   const first = sink.heard.slice(before).map(({ type, subject }) => `${type.split('.')[3]} ${subject}`)
-  t.same(first.toSorted(), ['bond bond0', 'bond-member bond0/m0', 'bond-member bond0/m1'])
+  t.strictSame(first.toSorted(), ['bond bond0', 'bond-member bond0/m0', 'bond-member bond0/m1'])
   t.equal(first[2], 'bond bond0')
   await when('a bond that is down', status => condition(status, 'Ready') === 'False/BondDown')
   lab.run('ip -n tor link set t10 up; ip -n tor link set t11 up')
@@ -168,7 +168,7 @@ t.test('OV-33 a partner that falls silent: links stay up, LACP is not current', 
   await sink.next('bond-member.lost', 'bond0/m1')
   await sink.next('bond.lost', 'bond0')
   const status = await when('all three', status => status.issueCount === 3 && condition(status, 'Ready') === 'False/BondDown')
-  t.same(
+  t.strictSame(
     status.issues?.map(({ id }) => id),
     ['BondDown/bond0', 'LacpNotCurrent/bond0/m0', 'LacpNotCurrent/bond0/m1']
   )
@@ -192,7 +192,7 @@ t.test('OV-28 ovs-vswitchd frozen: told as such; what it would say of links is u
   await sink.next('vswitchd.restored', 'ovs-vswitchd')
   await healthy()
   const others = sink.heard.slice(before).filter(({ type }) => !type.includes('vswitchd') && !type.includes('bond'))
-  t.same(others, [])
+  t.strictSame(others, [])
 })
 
 t.test('ovs-vswitchd killed and started again', async t => {
@@ -223,7 +223,7 @@ for (const [how, breaks, heals] of losses) {
     lab.run(heals)
     await sink.next('ovsdb.restored', 'ovsdb-server')
     await healthy()
-    t.same(
+    t.strictSame(
       sink.heard.slice(before).map(({ type }) => type.split('.')[3]),
       ['ovsdb', 'ovsdb']
     )
@@ -300,7 +300,7 @@ t.test('OV-27 a link that flaps: one event, then silence until it is stable; the
   const calm = await when('calm', status => status.issueCount === 0)
   t.equal(condition(calm, 'Ready'), 'True/AllHealthy')
   const after = sink.heard.slice(silent).map(({ type }) => type)
-  t.same(
+  t.strictSame(
     after.filter(type => type !== 'io.c5c3.ovs.bond-member.restored.v1'),
     []
   )
@@ -311,6 +311,6 @@ t.test('OV-27 a link that flaps: one event, then silence until it is stable; the
       .filter(({ type }) => type.endsWith(`.${word}.v1`))
       .map(({ type, subject, data }) => `${type.replace(`.${word}.v1`, '')} ${subject} ${data.detectedAt}`)
   const open = () => pairs('lost').filter(loss => !pairs('restored').includes(loss))
-  await eventually('every loss to be taken back', async () => open().length === 0).catch(() => t.same(open(), []))
+  await eventually('every loss to be taken back', async () => open().length === 0).catch(() => t.strictSame(open(), []))
   await flapping.close()
 })

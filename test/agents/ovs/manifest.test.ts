@@ -47,7 +47,7 @@ t.test('OV-67 the network of the host, and nothing else of it', async t => {
     capabilities: { drop: ['ALL'] }
   })
   const writable = container.volumeMounts.filter(({ readOnly }: { readOnly?: boolean }) => readOnly !== true)
-  t.same(
+  t.strictSame(
     writable.map(({ name }: { name: string }) => name),
     ['spool'],
     'what it may write is its own'
@@ -55,7 +55,7 @@ t.test('OV-67 the network of the host, and nothing else of it', async t => {
 })
 
 t.test('OV-69 the budget', async t => {
-  t.same(container.resources, { requests: { memory: '128Mi', cpu: '50m' }, limits: { memory: '256Mi', cpu: '200m' } })
+  t.strictSame(container.resources, { requests: { memory: '128Mi', cpu: '50m' }, limits: { memory: '256Mi', cpu: '200m' } })
   t.match(
     container.env.find(({ name }: { name: string }) => name === 'NODE_OPTIONS').value,
     /--max-semi-space-size=\d+ --max-old-space-size=96/
@@ -112,7 +112,7 @@ const cases: Array<[alert: string, lasting: string, fires: Scene[], silent: Scen
 ]
 
 t.test('OV-72 the alerts: every one fires from what the agent shows, after its time, and is silent otherwise', async t => {
-  t.same(
+  t.strictSame(
     rules.map(({ alert }) => alert),
     cases.map(([alert]) => alert)
   )
@@ -120,7 +120,7 @@ t.test('OV-72 the alerts: every one fires from what the agent shows, after its t
     const found = rules[at] as Rule
     t.equal(found.for, lasting, alert)
     for (const scene of fires) t.ok(firing(found, scene, now).length > 0, `${alert} fires`)
-    for (const scene of silent) t.same(firing(found, scene, now), [], `${alert} is silent`)
+    for (const scene of silent) t.strictSame(firing(found, scene, now), [], `${alert} is silent`)
     t.ok(found.annotations.summary && found.annotations.description)
   }
 })

@@ -84,7 +84,7 @@ t.test('OVN as it is configured, and how far it has come', async t => {
   })
   t.equal(condition(status, 'FlowsCurrent'), 'True/Current')
   t.equal(condition(status, 'PortsAccounted'), 'True/NoOrphans')
-  t.same(sink.heard, [])
+  t.strictSame(sink.heard, [])
 })
 
 t.test('the southbound database is killed: disconnected, then frozen; traffic and Ready tell apart', async t => {
@@ -134,7 +134,7 @@ t.test(
     )
     await healthy()
     const kinds = new Set(sink.heard.slice(before).map(({ type }) => type.split('.')[3]))
-    t.same(kinds, new Set(['ovn-controller', 'flows']), 'silence elsewhere')
+    t.strictSame(kinds, new Set(['ovn-controller', 'flows']), 'silence elsewhere')
     sink.asked()
   }
 )
@@ -173,7 +173,7 @@ t.test('ovs-vswitchd restarted: it has no flows until the controller is back, wh
   )
   await healthy()
   const told = sink.heard.slice(before).map(({ type }) => type.split('.')[3])
-  t.same(
+  t.strictSame(
     told.filter(noun => noun !== 'vswitchd'),
     []
   )

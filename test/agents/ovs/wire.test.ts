@@ -79,7 +79,7 @@ t.test('OV-18 a daemon that is frozen for long takes no more callers, and still 
 
 t.test('OV-20 nothing that changes anything can be asked', async t => {
   const names = Object.values(commands).flatMap(list => Object.keys(list))
-  t.same(
+  t.strictSame(
     names.filter(
       name =>
         !/^(version|list-commands|connection-status|ct-zone-list|ofproto\/(trace|list-tunnels)|bridge\/dump-flows|debug\/status|.*show(-stats)?)$/.test(
@@ -128,8 +128,8 @@ t.test('OV-21 OpenFlow: cut at every byte, answers in another order and in parts
     if (!answers) return t.fail(`cut at ${cut}`)
     const [sum, list, counters] = answers as [object, object, object]
     if (cut % 50 === 0) {
-      t.same(sum, { packets: 2n ** 60n, bytes: 0n, flows: 7 })
-      t.same(list, [
+      t.strictSame(sum, { packets: 2n ** 60n, bytes: 0n, flows: 7 })
+      t.strictSame(list, [
         { table: 0, flows: 5 },
         { table: 10, flows: 2 }
       ])
@@ -138,7 +138,7 @@ t.test('OV-21 OpenFlow: cut at every byte, answers in another order and in parts
         said.some(bytes => bytes[1] === 3 && bytes.subarray(8).toString() === 'ping'),
         'the echo is answered'
       )
-      t.same(new Set(said.map(bytes => bytes[1])), new Set([3, 18]), 'OV-21 statistics and echoes, nothing else')
+      t.strictSame(new Set(said.map(bytes => bytes[1])), new Set([3, 18]), 'OV-21 statistics and echoes, nothing else')
     }
   }
   return undefined

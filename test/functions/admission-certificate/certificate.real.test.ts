@@ -69,7 +69,7 @@ t.test('made at the first start, trusted by every webhook, good for the Service'
   t.match(certificate.subjectAltName, 'DNS:admission-tls.drover.svc')
   t.ok(certificate.checkIssued(certificate) && certificate.ca)
   const [bundle, ...others] = await bundles()
-  t.same(others, [], 'all webhooks trust the same')
+  t.strictSame(others, [], 'all webhooks trust the same')
   t.equal(bundle?.trim(), pem(made?.data['tls.crt'] ?? '').trim())
 
   t.equal(await tick(), 204)

@@ -72,7 +72,7 @@ t.test('HV-14: an agent writes the status of its own host, and its own fields of
     deletion: await request<Refusal>(api, 'DELETE', `${hosts}/node-a`, undefined, agent)
   })) {
     t.equal(answer.status, 403, what, { answer })
-    t.same(refusedBy(answer), ['HV-14'], what)
+    t.strictSame(refusedBy(answer), ['HV-14'], what)
   }
   const unbound = await request<{ status: { token: string } }>(
     api,
@@ -81,7 +81,11 @@ t.test('HV-14: an agent writes the status of its own host, and its own fields of
     { spec: {} }
   )
   const bare = { authorization: `Bearer ${unbound.body.status.token}` }
-  t.same(refusedBy(await patch(`${hosts}/node-a/status`, { status: { numInstances: 1 } }, bare)), ['HV-14'], 'a token of no pod')
+  t.strictSame(
+    refusedBy(await patch(`${hosts}/node-a/status`, { status: { numInstances: 1 } }, bare)),
+    ['HV-14'],
+    'a token of no pod'
+  )
 })
 
 t.test('nobody is asked about the heartbeat of an own host or the state of an own switch, but about all else', async t => {
@@ -103,17 +107,21 @@ t.test('nobody is asked about the heartbeat of an own host or the state of an ow
   const agent = await agentOn('quiet-a', 'drover-agents', 'hypervisor-agent')
   const [own, foreign] = [`${hosts}/quiet-a`, `${hosts}/quiet-b`]
   const beat = (version: string) => ({ agent: { version } })
-  t.same(await writes(own, beat('1'), agent), { status: 200, asked: 1 }, 'the first word of a host')
-  t.same(await writes(own, beat('2'), agent), { status: 200, asked: 0 }, 'its heartbeat')
-  t.same(await writes(own, { ...beat('3'), numInstances: 4 }, agent), { status: 200, asked: 1 }, 'a heartbeat that says more')
-  t.same(await writes(own, { ...beat('4'), evicted: true }, agent), { status: 403, asked: 1 }, 'what is not its own')
-  t.same(await writes(own, { ...beat('4'), numInstances: null }, agent), { status: 200, asked: 1 }, 'what it takes away')
-  t.same(await writes(foreign, beat('1'), agent), { status: 403, asked: 1 }, 'the heartbeat of another host')
+  t.strictSame(await writes(own, beat('1'), agent), { status: 200, asked: 1 }, 'the first word of a host')
+  t.strictSame(await writes(own, beat('2'), agent), { status: 200, asked: 0 }, 'its heartbeat')
+  t.strictSame(
+    await writes(own, { ...beat('3'), numInstances: 4 }, agent),
+    { status: 200, asked: 1 },
+    'a heartbeat that says more'
+  )
+  t.strictSame(await writes(own, { ...beat('4'), evicted: true }, agent), { status: 403, asked: 1 }, 'what is not its own')
+  t.strictSame(await writes(own, { ...beat('4'), numInstances: null }, agent), { status: 200, asked: 1 }, 'what it takes away')
+  t.strictSame(await writes(foreign, beat('1'), agent), { status: 403, asked: 1 }, 'the heartbeat of another host')
   const ovs = await agentOn('quiet-a', 'ovn-system', 'ovs-agent')
   const [ownSwitch, another] = ['quiet-a', 'quiet-b'].map(name => `${ovsNodes.list('ovn-system')}/${name}`) as [string, string]
   const seen = { observedAt: '2026-11-01T00:00:00Z' }
-  t.same(await writes(ownSwitch, seen, ovs), { status: 200, asked: 0 }, 'its own switch')
-  t.same(await writes(another, seen, ovs), { status: 403, asked: 1 }, 'that of another')
+  t.strictSame(await writes(ownSwitch, seen, ovs), { status: 200, asked: 0 }, 'its own switch')
+  t.strictSame(await writes(another, seen, ovs), { status: 403, asked: 1 }, 'that of another')
 })
 
 t.test('OV-5: an agent writes the OVSNode of its own node', async t => {
@@ -122,10 +130,12 @@ t.test('OV-5: an agent writes the OVSNode of its own node', async t => {
   const node = (name: string) => ({ ...ovsNodes.kind, metadata: { name }, spec: { nodeRef: { name } } })
   const foreign = await request<Refusal>(api, 'POST', list, node('node-a'), agent)
   t.equal(foreign.status, 403)
-  t.same(refusedBy(foreign), ['OV-5'])
+  t.strictSame(refusedBy(foreign), ['OV-5'])
   t.equal((await request(api, 'POST', list, node('node-b'), agent)).status, 201)
   t.equal((await patch(`${list}/node-b/status`, { status: { observedAt: '2026-11-01T00:00:00Z' } }, agent)).status, 200)
   await create(api, list, node('node-a'))
-  t.same(refusedBy(await patch(`${list}/node-a/status`, { status: { observedAt: '2026-11-01T00:00:00Z' } }, agent)), ['OV-5'])
-  t.same(refusedBy(await request<Refusal>(api, 'DELETE', `${list}/node-a`, undefined, agent)), ['OV-5'])
+  t.strictSame(refusedBy(await patch(`${list}/node-a/status`, { status: { observedAt: '2026-11-01T00:00:00Z' } }, agent)), [
+    'OV-5'
+  ])
+  t.strictSame(refusedBy(await request<Refusal>(api, 'DELETE', `${list}/node-a`, undefined, agent)), ['OV-5'])
 })

@@ -66,14 +66,14 @@ t.test('HV-13: the functions of the other cluster may evacuate, and set ha and t
   for (const maintenance of ['ha', 'termination']) {
     const answer = await change({ maintenance }, functions)
     t.equal(answer.status, 200)
-    t.same(warnedBy(answer), [], maintenance, { answer })
+    t.strictSame(warnedBy(answer), [], maintenance, { answer })
   }
 })
 
 t.test('HV-13: others may not', async t => {
-  t.same(refusedBy(await evacuate(as('jane'))), ['HV-13'])
-  t.same(warnedBy(await change({ maintenance: 'ha' }, as('jane'))), ['HV-13'])
-  t.same(
+  t.strictSame(refusedBy(await evacuate(as('jane'))), ['HV-13'])
+  t.strictSame(warnedBy(await change({ maintenance: 'ha' }, as('jane'))), ['HV-13'])
+  t.strictSame(
     warnedBy(await change({ maintenance: 'ha' }, as('system:serviceaccount:drover:ha'))),
     ['HV-13'],
     'nobody is called so here'

@@ -32,8 +32,8 @@ t.test(`${rounds} mutated reviews`, async t => {
     if (wrong !== undefined && faults.length < 5) faults.push(`${i}: ${wrong}: ${body.slice(0, 2000)}`)
     if (i === rounds / 4) early = heapMiB()
   }
-  t.same(faults, [])
-  t.same(failed.slice(0, 3), [], 'no error on our side')
+  t.strictSame(faults, [])
+  t.strictSame(failed.slice(0, 3), [], 'no error on our side')
   t.ok((statuses.get(200) ?? 0) > rounds / 2, 'most of them were judged', { statuses: [...statuses] })
   t.notOk('polluted' in {}, 'no prototype was touched')
   const grown = heapMiB() - early
@@ -63,5 +63,5 @@ t.test('large and deep ones', async t => {
     ),
     undefined
   )
-  t.same(failed, [])
+  t.strictSame(failed, [])
 })

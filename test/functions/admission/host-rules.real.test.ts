@@ -60,10 +60,10 @@ t.test('the webhook refuses them where the CRDs do not', async t => {
     await t.test(`${one.id} refuses ${JSON.stringify(one.bad)}`, async t => {
       const refused = await send(one, one.bad)
       t.ok([403, 422].includes(refused.status), 'is refused', { refused })
-      t.same(refusedBy(refused), [one.id], 'by this rule alone', { refused })
+      t.strictSame(refusedBy(refused), [one.id], 'by this rule alone', { refused })
       const passed = await send(one, one.good)
       t.ok(passed.status < 300, 'the neighbour passes', { passed })
-      t.same(warnedBy(passed), [], 'in silence', { passed })
+      t.strictSame(warnedBy(passed), [], 'in silence', { passed })
     })
   }
 })

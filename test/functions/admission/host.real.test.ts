@@ -73,16 +73,16 @@ async function objects(
 ): Promise<void> {
   const warned = await ask()
   t.ok(warned.status < 300, 'is admitted', { warned })
-  t.same(warnedBy(warned), [id], 'with a warning', { warned })
+  t.strictSame(warnedBy(warned), [id], 'with a warning', { warned })
   const passed = await neighbour()
   t.ok(passed.status < 300)
-  t.same(warnedBy(passed), [], 'the neighbour passes in silence', { passed })
+  t.strictSame(warnedBy(passed), [], 'the neighbour passes in silence', { passed })
   await installWebhooks(api, strict.tlsUrl)
   const refused = await eventually('enforcement', async () => {
     const answer = await ask()
     return answer.status >= 400 && answer
   })
-  t.same(refusedBy(refused), [id], 'enforced: refused by this rule alone', { refused })
+  t.strictSame(refusedBy(refused), [id], 'enforced: refused by this rule alone', { refused })
   t.ok((await neighbour()).status < 300)
   await installWebhooks(api, webhook.tlsUrl)
   await eventually('the usual again', async () => (await ask()).status < 300)
@@ -137,7 +137,7 @@ t.test('HV-13: a second active Eviction names the first', async t => {
   )
   const { headers } = await evict({ hypervisor: 'plain' })
   t.match(String(headers['warning']), /plain is being emptied by the Eviction running already/)
-  t.same(warnedBy(await evict({ hypervisor: 'plain', mode: 'evacuate' }, as('ha'))), [], 'an evacuation supersedes it')
+  t.strictSame(warnedBy(await evict({ hypervisor: 'plain', mode: 'evacuate' }, as('ha'))), [], 'an evacuation supersedes it')
   await patch(`${evictions}/running/status`, {
     status: {
       conditions: [
@@ -150,7 +150,7 @@ t.test('HV-13: a second active Eviction names the first', async t => {
 t.test('HV-13: evacuate by others is always refused', async t => {
   const refused = await evict({ hypervisor: 'easy-1', mode: 'evacuate' })
   t.equal(refused.status, 403)
-  t.same(refusedBy(refused), ['HV-13'])
+  t.strictSame(refusedBy(refused), ['HV-13'])
   t.equal((await evict({ hypervisor: 'easy-1', mode: 'evacuate' }, as('ha'))).status, 201)
 })
 t.test('HV-12: of two that are asked for in one instant the second is told of the first', async t => {
@@ -173,16 +173,16 @@ t.test('HV-12: who set maintenance, and when, is stamped and cannot be forged', 
   t.equal(first[setBy], 'jane')
   t.match(first[setAt], /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
   const forged = await annotations({ metadata: { annotations: { [setBy]: 'bob', [setAt]: null, other: 'yes' } } })
-  t.same(forged, { ...first, other: 'yes' }, 'put right, and nothing else touched')
+  t.strictSame(forged, { ...first, other: 'yes' }, 'put right, and nothing else touched')
   const again = await annotations({ spec: { maintenance: 'ha' } }, as('ha'))
   t.equal(again[setBy], 'system:serviceaccount:drover:ha')
-  t.same(await annotations({ spec: { maintenance: '' } }), { other: 'yes' }, 'gone with maintenance')
+  t.strictSame(await annotations({ spec: { maintenance: '' } }), { other: 'yes' }, 'gone with maintenance')
   const born = await request<{ metadata: { annotations?: object } }>(api, 'POST', hosts, {
     ...hostKind,
     metadata: { name: 'born', annotations: { [setBy]: 'bob' } },
     spec: {}
   })
-  t.same(born.body.metadata.annotations ?? {}, {}, 'a stamp without maintenance is none')
+  t.strictSame(born.body.metadata.annotations ?? {}, {}, 'a stamp without maintenance is none')
 })
 
 t.test('deletion, and the removal of a finalizer, always pass', async t => {

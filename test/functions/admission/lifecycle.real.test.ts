@@ -111,7 +111,7 @@ t.test('TLS 1.2 and 1.3, nothing older', async t => {
         socket.destroy()
       }).on('error', () => resolve('refused'))
     })
-  t.same(await Promise.all([version('TLSv1.1'), version('TLSv1.2'), version('TLSv1.3')]), ['refused', 'TLSv1.2', 'TLSv1.3'])
+  t.strictSame(await Promise.all([version('TLSv1.1'), version('TLSv1.2'), version('TLSv1.3')]), ['refused', 'TLSv1.2', 'TLSv1.3'])
 })
 
 t.test('the certificate is replaced three times under load: no request fails', async t => {
@@ -151,7 +151,7 @@ t.test('the certificate is replaced three times under load: no request fails', a
   }
   over.abort()
   await Promise.all(workers)
-  t.same(new Set(answers.keys()), new Set([201, 422]), 'judged, every one of them', { answers: [...answers] })
+  t.strictSame(new Set(answers.keys()), new Set([201, 422]), 'judged, every one of them', { answers: [...answers] })
 })
 
 t.test('with the webhook away', async t => {

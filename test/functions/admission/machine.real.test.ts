@@ -89,7 +89,7 @@ function refuses(one: Case, i: number): void {
   t.test(`${one.id} refuses ${inShort(one.bad)}`, async t => {
     const refused = await send(one, i, one.bad)
     t.ok([403, 422].includes(refused.status), 'is refused', { refused })
-    t.same(refusedBy(refused), [one.id], 'by this rule alone', { refused })
+    t.strictSame(refusedBy(refused), [one.id], 'by this rule alone', { refused })
     t.match(refused.body.message, /^admission webhook "machines.admission.drover.dev" denied the request: /)
     const passed = await send({ ...one, ...(one.name && { name: 'new' }) }, i, one.good, one.goodMetadata)
     t.ok(passed.status < 300, 'the neighbour passes', { passed })
@@ -101,18 +101,18 @@ for (const [i, one] of warnings.entries()) {
   t.test(`${one.id} warns of ${inShort(one.bad)}`, async t => {
     const warned = await send(one, i, one.bad)
     t.ok(warned.status < 300, 'is admitted', { warned })
-    t.same(warnedBy(warned), [one.id], 'with this warning alone', { warned })
+    t.strictSame(warnedBy(warned), [one.id], 'with this warning alone', { warned })
     const passed = await send(one, i, one.good)
     t.ok(passed.status < 300)
-    t.same(warnedBy(passed), [], 'the neighbour passes in silence', { passed })
+    t.strictSame(warnedBy(passed), [], 'the neighbour passes in silence', { passed })
   })
 }
 
 t.test('W10: a NetworkConfiguration in use may be deleted, with a word', async t => {
   const gone = await write(api, 'DELETE', `${networks(api)}/n1`)
   t.equal(gone.status, 200)
-  t.same(warnedBy(gone), ['W10'])
-  t.same(warnedBy(await write(api, 'DELETE', `${networks(api)}/pods`)), [])
+  t.strictSame(warnedBy(gone), ['W10'])
+  t.strictSame(warnedBy(await write(api, 'DELETE', `${networks(api)}/pods`)), [])
 })
 
 t.test('A14: with the permission, a foreign source is taken', async t => {
@@ -133,7 +133,7 @@ t.test('all reasons at once, each with its path', async t => {
   }
   const { status, body } = await write(api, 'POST', machines(api), { ...machineKind, metadata: { name: 'all' }, spec })
   t.equal(status, 422)
-  t.same(body.details?.causes?.map(({ field }) => field).sort(), [
+  t.strictSame(body.details?.causes?.map(({ field }) => field).sort(), [
     'spec.bootOrder[0]',
     'spec.cloudInit.networkData',
     'spec.domain.machine.type',
@@ -151,7 +151,7 @@ t.test('a cluster of other nodes', async t => {
   await eventually('the other webhook', async () => (await write(api, 'POST', machines(api), probe)).status === 422)
   for (const [i, one] of elsewhere.entries()) {
     const refused = await send(one, i, one.bad)
-    t.same(refusedBy(refused), [one.id], inShort(one.bad), { refused })
+    t.strictSame(refusedBy(refused), [one.id], inShort(one.bad), { refused })
     const passed = await send(one, i, one.good)
     t.ok(passed.status < 300, `and takes ${inShort(one.good)}`, { passed })
   }

@@ -94,7 +94,7 @@ const allIsKnown = async (): Promise<void> => {
       const answer = await ask()
       return answer.status >= 400 && answer
     })
-    t.same(refusedBy(refused), [id])
+    t.strictSame(refusedBy(refused), [id])
   }
 }
 
@@ -121,11 +121,11 @@ t.test('A19: a look-up that never ends is given up: a warning for a Secret, a re
   t.match(words(secret), /the Secret init was not checked/)
   const foreign = await machine(cloned)
   t.equal(foreign.status, 403)
-  t.same(refusedBy(foreign), ['A14'])
+  t.strictSame(refusedBy(foreign), ['A14'])
   const both = await machine({ ...bySecret, ...cloned })
-  t.same(refusedBy(both), ['A14'], 'one budget for both')
+  t.strictSame(refusedBy(both), ['A14'], 'one budget for both')
   between.hold(undefined)
-  t.same(
+  t.strictSame(
     warnedBy(
       await eventually(
         'the Secret to be looked up',
@@ -140,6 +140,6 @@ t.test('A19: a look-up that never ends is given up: a warning for a Secret, a re
 t.test('A19: a look-up that is refused is the same', async t => {
   between.forbid(/\/secrets\/init|subjectaccessreviews/)
   t.match(words(await machine(bySecret)), /the Secret init was not checked/)
-  t.same(refusedBy(await machine(cloned)), ['A14'])
+  t.strictSame(refusedBy(await machine(cloned)), ['A14'])
   between.forbid(undefined)
 })

@@ -63,7 +63,7 @@ for (const port of ports) {
       }
     }
     await Promise.all(Array.from({ length: 16 }, worker))
-    t.same(faults, [])
+    t.strictSame(faults, [])
   })
 
   t.test(`${port}: bodies that are no review`, async t => {
@@ -142,6 +142,6 @@ t.test('what is no TLS is no harm to those who speak it', async t => {
 })
 
 t.test('no error on our side', async t => {
-  t.same(failed, [])
+  t.strictSame(failed, [])
   t.notOk('polluted' in {}, 'no prototype was touched')
 })

@@ -84,7 +84,7 @@ const cases: Array<[name: string, given: Hypervisor, then: Desired]> = [
     { reason: 'Terminating', names: [] }
   ]
 ]
-for (const [name, given, then] of cases) void t.test(`desired: ${name}`, async t => t.same(desired(given, options), then))
+for (const [name, given, then] of cases) void t.test(`desired: ${name}`, async t => t.strictSame(desired(given, options), then))
 
 let id = 0
 const aggregate = (name: string, hosts: string[] = [], zone: string | null = null): Aggregate => ({
@@ -110,23 +110,28 @@ void t.test('the plan', async t => {
     aggregate('z1', ['host-1'], 'z1'),
     aggregate('z2', [], 'z2')
   ]
-  t.same(short(plan(['b', 'z1'], 'host-1', all, options)), { add: ['b'], remove: ['a', 'c'], missing: [], rezone: undefined })
-  t.same(
+  t.strictSame(short(plan(['b', 'z1'], 'host-1', all, options)), {
+    add: ['b'],
+    remove: ['a', 'c'],
+    missing: [],
+    rezone: undefined
+  })
+  t.strictSame(
     short(plan(['b', 'nope', 'z1'], 'host-1', all, options)),
     { add: ['b'], remove: [], missing: ['nope'], rezone: undefined },
     'AG-5'
   )
-  t.same(
+  t.strictSame(
     short(plan(['z1'], 'host-1', all, { ...options, ignore: [/^c$/] })),
     { add: [], remove: ['a'], missing: [], rezone: undefined },
     'AG-7'
   )
-  t.same(
+  t.strictSame(
     short(plan(['z2'], 'host-1', all, options)),
     { add: ['z2'], remove: ['a', 'c', 'z1'], missing: [], rezone: 'z1 → z2' },
     'AG-3'
   )
-  t.same(
+  t.strictSame(
     short(plan([], 'host', all, options)),
     { add: [], remove: [], missing: [], rezone: undefined },
     'HV-28: a part of a name is another host'
@@ -145,9 +150,9 @@ void t.test('AG-7: drift is what differs from what was seen when all was well', 
     { name: 'a', expected: 'member', actual: 'not a member', action: 'repaired' },
     { name: 'b', expected: 'not a member', actual: 'member', action: 'repaired' }
   ])
-  t.same(driftIn(hypervisor({}, { aggregates: before }), seen, 'repaired'), [], 'never before well')
+  t.strictSame(driftIn(hypervisor({}, { aggregates: before }), seen, 'repaired'), [], 'never before well')
   const wantedAnew = hypervisor({}, { conditions: [well], aggregates: [{ name: 'b', uuid: 'u' }] })
-  t.same(driftIn(wantedAnew, seen, 'repaired'), [], 'the spec changed, nobody else')
+  t.strictSame(driftIn(wantedAnew, seen, 'repaired'), [], 'the spec changed, nobody else')
   const drift = [{ kind: 'aggregate' as const, name: 'a', action: 'reported' as const }]
   t.match(driftIn(hypervisor({}, { drift }), seen, 'reported'), [{ name: 'a' }], 'reported before, and left so')
   t.match(
@@ -156,7 +161,7 @@ void t.test('AG-7: drift is what differs from what was seen when all was well', 
     'and what somebody does beside it'
   )
   const left = plan(['a', 'c', 'z1'], 'host-1', [...all, aggregate('c')], { ...options, leave: ['a'] })
-  t.same(short(left), { add: ['c'], remove: ['b'], missing: [], rezone: undefined }, 'the rest is done all the same')
+  t.strictSame(short(left), { add: ['c'], remove: ['b'], missing: [], rezone: undefined }, 'the rest is done all the same')
 })
 
 void t.test('reflect: a failure is told and what was known is kept', async t => {

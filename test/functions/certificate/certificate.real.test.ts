@@ -47,7 +47,7 @@ t.test('HV-60, HV-61: each labelled node has its certificate', async t => {
   const changed = () => running.post('certificate', 'io.k8s.node.changed.v1', { apiVersion: 'v1', kind: 'Node', name: 'node1' })
   t.equal(await changed(), 204, 'without cert-manager it waits')
   await installCertManager()
-  t.same(await running.tick('slow'), [204], 'HV-9: by the tick alone')
+  t.strictSame(await running.tick('slow'), [204], 'HV-9: by the tick alone')
   const found = await find('node1')
   t.match(found, {
     metadata: { ownerReferences: [{ kind: 'Node', uid: made.metadata?.uid }] },
@@ -61,9 +61,9 @@ t.test('HV-60, HV-61: each labelled node has its certificate', async t => {
       issuerRef: { kind: 'Issuer', name: 'nova-hypervisor-agents-ca-issuer' }
     }
   })
-  t.same(found?.spec.dnsNames, ['node1', 'node1.internal'])
-  t.same(found?.spec.ipAddresses, ['10.0.0.2', '192.0.2.1'])
-  t.same(found?.spec.usages, ['server auth', 'client auth', 'digital signature', 'key encipherment'])
+  t.strictSame(found?.spec.dnsNames, ['node1', 'node1.internal'])
+  t.strictSame(found?.spec.ipAddresses, ['10.0.0.2', '192.0.2.1'])
+  t.strictSame(found?.spec.usages, ['server auth', 'client auth', 'digital signature', 'key encipherment'])
   t.equal(await changed(), 204)
   t.equal((await find('node1'))?.metadata?.resourceVersion, found?.metadata?.resourceVersion, 'HV-7')
 })
@@ -80,14 +80,14 @@ t.test('HV-8: a host that is only observed has none', async t => {
   const annotations = { 'kvm.cloud.sap/drover-observe': 'true' }
   await admin.create(Hypervisor, { metadata: { name: 'watched', annotations }, spec: {} })
   t.equal(await running.post('certificate', 'io.k8s.node.changed.v1', { apiVersion: 'v1', kind: 'Node', name: 'watched' }), 204)
-  t.same(await running.tick('slow'), [204])
+  t.strictSame(await running.tick('slow'), [204])
   t.equal(await find('watched'), undefined)
 })
 
 t.test('its role is the smallest that works', async t => {
   const worker = { type: 'InternalIP', address: '10.0.0.3' }
   await admin.patch(Node, { name: 'node1' }, { status: { addresses: [worker] } }, { subresource: 'status' })
-  t.same(await running.tick('slow'), [204])
-  t.same((await find('node1'))?.spec.ipAddresses, ['10.0.0.3'], 'another address, another certificate')
-  t.same(await rightsOf(api, 'certificate.yaml', 'certificate'), { unused: [], refused: [] })
+  t.strictSame(await running.tick('slow'), [204])
+  t.strictSame((await find('node1'))?.spec.ipAddresses, ['10.0.0.3'], 'another address, another certificate')
+  t.strictSame(await rightsOf(api, 'certificate.yaml', 'certificate'), { unused: [], refused: [] })
 })

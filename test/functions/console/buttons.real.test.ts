@@ -152,6 +152,6 @@ for (const [where, path, chosen, steps] of [
 
 t.test('no button was left out, and the page had no fault', async t => {
   const pressed = new Set([...onVm, ...onOtherVm, ...onHost, ...onFleet].map(([action]) => action))
-  t.same([...pressed].sort(), actions.map(({ name }) => name).sort())
-  t.same(faults, [])
+  t.strictSame([...pressed].sort(), actions.map(({ name }) => name).sort())
+  t.strictSame(faults, [])
 })

@@ -118,8 +118,8 @@ t.test('what the browser loads is small and comes from here alone', async t => {
 
 t.test('the role is the smallest that works', async t => {
   const { unused, refused } = await rightsOf(api, 'console.yaml', 'console')
-  t.same(unused, [])
-  t.same(refused, [])
+  t.strictSame(unused, [])
+  t.strictSame(refused, [])
 })
 
 t.test('as it ships, the bundle brings the whole page along', async t => {

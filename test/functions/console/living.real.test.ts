@@ -47,7 +47,7 @@ async function takePictures(t: Test, folder: string, host: string): Promise<void
     await page.goto(`${url}/#/${path}`)
     await page.getByText(sign).first().waitFor()
     await page.screenshot({ path: join(folder, `${name}.png`) })
-    t.same(await seriousFindings(page), [], name)
+    t.strictSame(await seriousFindings(page), [], name)
   }
   await take('fleet', 1360, 'light', '', 'Under way')
   await take('fleet-dark', 1360, 'dark', '', 'Under way')
@@ -129,5 +129,5 @@ t.test('doctor finds the local platform in order, and the door of the simulator 
   t.match(await run('sim', 'pull-cabel', first), { code: 2, err: /did you mean pull-cable/ })
   t.match(await run('sim', 'pull-cable'), { code: 2, err: /needs host, the name of the host/ })
   t.match(await run('sim', 'fleet'), { code: 0, out: /Nova is up/ })
-  t.same(faults, [])
+  t.strictSame(faults, [])
 })

@@ -157,10 +157,10 @@ t.test('no serious finding of accessibility, light, dark and on a phone', async 
       await page.emulateMedia({ colorScheme })
       await page.goto(`${served.url}/${path}`)
       await page.locator('main').waitFor()
-      t.same(await seriousFindings(page), [], `${path} at ${width}`)
+      t.strictSame(await seriousFindings(page), [], `${path} at ${width}`)
     }
     const overflows = await page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth')
     t.notOk(overflows, `nothing is cut off at ${width}`)
   }
-  t.same(faults, [], 'no error in the page, and no other host was asked')
+  t.strictSame(faults, [], 'no error in the page, and no other host was asked')
 })

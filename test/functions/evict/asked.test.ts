@@ -40,8 +40,8 @@ t.test('EV-7: Nova chooses the host, unless the Eviction names hosts', async t =
     await untilBegun(drained, 1)
     return given
   }
-  t.same(await targetsOf({}), [undefined])
-  t.same(await targetsOf({ targetHosts: ['hv3'] }), ['hv3'])
+  t.strictSame(await targetsOf({}), [undefined])
+  t.strictSame(await targetsOf({ targetHosts: ['hv3'] }), ['hv3'])
 })
 
 t.test('EV-10: a server is read again right before its start; what changed meanwhile is not moved', async t => {
@@ -95,7 +95,7 @@ t.test('EV-14: a look at moves under way is two listings, however many servers t
   await drained.pass()
   drained.fake.forget()
   await drained.pass()
-  t.same(calls(drained).toSorted(), ['GET /os-migrations', 'GET /servers/detail'])
+  t.strictSame(calls(drained).toSorted(), ['GET /os-migrations', 'GET /servers/detail'])
 })
 
 t.test('EV-14, EV-19: servers that went to one host are read in one listing of it; a failing one is asked for alone', async t => {
@@ -104,7 +104,7 @@ t.test('EV-14, EV-19: servers that went to one host are read in one listing of i
   drained.clock.advance(120_000)
   drained.fake.forget()
   await drained.pass()
-  t.same(
+  t.strictSame(
     calls(drained)
       .filter(call => call.startsWith('GET /servers'))
       .toSorted(),

@@ -42,7 +42,7 @@ t.test('EV-25: Finish starts nothing more and waits; each server says where it i
   order(drained, { cancel: 'Finish' })
   const { verdict, instances = [] } = await drained.run()
   t.equal(verdict, 'Cancelled')
-  t.same(
+  t.strictSame(
     instances
       .filter(({ state }) => state === 'Done')
       .map(({ id }) => id)
@@ -60,7 +60,7 @@ t.test('EV-25: Abort also gives up what can be given up', async t => {
   order(drained, { cancel: 'Abort' })
   t.equal((await drained.run()).verdict, 'Cancelled')
   t.equal(left(drained).length, 6, 'nobody moved')
-  t.same([...new Set(drained.fake.world.migrations.map(({ status }) => status))], ['cancelled'])
+  t.strictSame([...new Set(drained.fake.world.migrations.map(({ status }) => status))], ['cancelled'])
 })
 
 t.test('EV-25: paused starts nothing new, and goes on when it ends', async t => {
@@ -78,7 +78,7 @@ t.test('EV-25: its time is over: what moves may end, then it is Incomplete', asy
   const drained = await scene(t, 6, { maxParallel: 1, timeout: '15s' })
   t.equal((await drained.run()).verdict, 'Incomplete')
   t.ok(left(drained).length > 0)
-  t.same(open(drained), [])
+  t.strictSame(open(drained), [])
 })
 
 t.test('EV-18: a move that takes too long is given up, and tried again as often as allowed', async t => {
@@ -106,7 +106,7 @@ t.test('exclude: by id, name or metadata; they are never touched, and the host i
   const { verdict, progress } = await drained.run()
   t.equal(verdict, 'SucceededWithExclusions')
   t.match(progress, { excluded: 3, done: 1 })
-  t.same(left(drained).toSorted(), [first, named.id, marked.id].toSorted())
+  t.strictSame(left(drained).toSorted(), [first, named.id, marked.id].toSorted())
   t.match(drained.entry(first), { state: 'Excluded' })
 })
 
@@ -147,7 +147,7 @@ t.test('EV-3, EV-8: a plan tells of each server, of what is in the way and how l
     status.preflight?.find(({ check }) => check === 'limits'),
     { result: 'Pass', message: '4 moves at a time (maxParallel).' }
   )
-  t.same(
+  t.strictSame(
     fake.requests.filter(({ method, service }) => method !== 'GET' && service === 'compute').map(({ path }) => path),
     []
   )
@@ -299,8 +299,8 @@ t.test('EV-27, mode evacuate: servers of a dead host are rescued; Nova counts it
   Object.assign(drained.fake.host('hv1'), { forcedDown: true })
   const { verdict, instances = [] } = await drained.run()
   t.equal(verdict, 'Succeeded')
-  t.same([...new Set(instances.map(({ state, strategy }) => `${state} ${strategy}`))], ['Done evacuate'])
-  t.same(left(drained), [])
+  t.strictSame([...new Set(instances.map(({ state, strategy }) => `${state} ${strategy}`))], ['Done evacuate'])
+  t.strictSame(left(drained), [])
 })
 
 t.test('EV-22, HV-46: who arrives late is moved too; a server on a host that was called empty begins it anew', async t => {
@@ -334,7 +334,7 @@ t.test('EV-23: a domain that libvirt still runs keeps the host from being called
     said(true)
     await drained.run(minuteMs)
   }
-  t.same(left(drained), [])
+  t.strictSame(left(drained), [])
   t.match(drained.entry(id), { state: 'Blocked', reason: 'DomainStillRunning' })
   t.equal(drained.eviction.status?.verdict, 'Incomplete')
   said(false)

@@ -82,8 +82,8 @@ t.test('EV-15: priority of the metadata, then the wanted order, then age', async
   ]
   const ids = (order: 'priority' | 'smallestFirst' | 'largestFirst') =>
     inOrder(all, order, 'priority').map(({ server }) => server.id)
-  t.same(ids('priority'), ['zeroth', 'first', 'small-old', 'small-young', 'big', 'late'])
-  t.same(ids('largestFirst'), ['zeroth', 'first', 'big', 'small-old', 'small-young', 'late'])
+  t.strictSame(ids('priority'), ['zeroth', 'first', 'small-old', 'small-young', 'big', 'late'])
+  t.strictSame(ids('largestFirst'), ['zeroth', 'first', 'big', 'small-old', 'small-young', 'late'])
 })
 
 /** Passes and time until the end; `look` sees Nova after each. */

@@ -79,7 +79,7 @@ export async function lives(t: Test, first: number, most: number): Promise<void>
     const found = await live(seed, verdicts)
     if (found) wrong.push(found)
   }
-  t.same(wrong, [])
+  t.strictSame(wrong, [])
   t.comment([...verdicts].map(([verdict, count]) => `${verdict} ${count}`).join(', '))
   t.ok((verdicts.get('Succeeded') ?? 0) > count / 10, 'and not because nothing ever succeeds')
 }

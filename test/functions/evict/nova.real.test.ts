@@ -165,7 +165,7 @@ await t.test('every state that can be made, under users, faults and deaths', asy
   const told = settled.filter(
     ({ state, id }) => state !== 'Done' && state !== 'Gone' && !(awaitsUser.has(id) && !left.includes(id))
   )
-  t.same(told.map(({ id }) => id).toSorted(), left.toSorted(), "those that are told to be left are those of Nova's list")
+  t.strictSame(told.map(({ id }) => id).toSorted(), left.toSorted(), "those that are told to be left are those of Nova's list")
   for (const { id, destination } of settled.filter(({ state }) => state === 'Done')) {
     const moved = await cloud.servers.get(id)
     if (moved?.status !== 'SHELVED_OFFLOADED')
@@ -187,7 +187,7 @@ await t.test('every state that can be made, under users, faults and deaths', asy
   }))
     t.equal((await cloud.servers.get(idOf(name)))?.status, shows, `${name} stays as it was`)
   t.equal((await cloud.servers.get(idOf('locked')))?.locked, true, 'EV-8')
-  t.same([...verdicts], [], 'no verdict while somebody waits for room or for its user')
+  t.strictSame([...verdicts], [], 'no verdict while somebody waits for room or for its user')
 
   // people decide: a resize is confirmed, the rest is deleted
   if ((await cloud.servers.get(idOf('resized-later')))?.status === 'VERIFY_RESIZE')
@@ -202,7 +202,7 @@ await t.test('every state that can be made, under users, faults and deaths', asy
     },
     patienceMs
   )
-  t.same(await cloud.servers.list({ host: hv1, allProjects: true }), [], 'EV-23')
+  t.strictSame(await cloud.servers.list({ host: hv1, allProjects: true }), [], 'EV-23')
   mark('the host is empty')
   await stopTelling()
   await fn.kill()

@@ -16,7 +16,7 @@ t.test('every reason is explained', async t => {
   reasons.delete('Eviction') // the kind of the object
   t.ok(reasons.size > 25, `${reasons.size} reasons`)
   const page = await readFile(join(folder, 'README.md'), 'utf8')
-  t.same(
+  t.strictSame(
     [...reasons].filter(reason => !page.includes(`\`${reason}\``)),
     []
   )

@@ -114,7 +114,7 @@ t.test('HA-34: Nova would rescue a server twice; of processes that come at once 
   }
   t.equal((await status()).verdict, 'Succeeded')
   const records = fake.world.migrations.map(({ instance }) => instance.id)
-  t.same(records.toSorted(), ids.toSorted(), 'each was asked for once')
+  t.strictSame(records.toSorted(), ids.toSorted(), 'each was asked for once')
 })
 
 t.test('EV-10: of a drain that several processes push on, each server is moved once', async t => {
@@ -174,7 +174,7 @@ t.test('what a process did is kept, what it concluded is not', async t => {
       { id: 'c', state: 'Done' }
     ]
   }
-  t.same(withFacts(newer, own, new Set(['a', 'b'])), {
+  t.strictSame(withFacts(newer, own, new Set(['a', 'b'])), {
     ...base,
     instances: [
       { id: 'a', state: 'Blocked', reason: 'NotMigratable' },
@@ -182,5 +182,5 @@ t.test('what a process did is kept, what it concluded is not', async t => {
       { id: 'c', state: 'Waiting' }
     ]
   })
-  t.same(withFacts(newer, own, new Set()), newer)
+  t.strictSame(withFacts(newer, own, new Set()), newer)
 })

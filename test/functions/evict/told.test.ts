@@ -54,14 +54,14 @@ t.test('EV-18: bytes that do not get fewer for 150 s, while the guest writes as 
   const seen = (remaining: number, second: number, dirtyBytesPerSecond = 20) => [
     ...learnStalls(memory, new Map([['s', { remaining, bytesPerSecond: 10, dirtyBytesPerSecond }]]), second * 1000)
   ]
-  t.same(seen(100, 0), [])
-  t.same(seen(100, 140), [])
-  t.same(seen(99, 149), [], 'it got a little further')
-  t.same(seen(120, 298), [])
-  t.same(seen(120, 300), ['s'])
-  t.same(seen(120, 301, 5), [], 'it is copied faster than it is written')
+  t.strictSame(seen(100, 0), [])
+  t.strictSame(seen(100, 140), [])
+  t.strictSame(seen(99, 149), [], 'it got a little further')
+  t.strictSame(seen(120, 298), [])
+  t.strictSame(seen(120, 300), ['s'])
+  t.strictSame(seen(120, 301, 5), [], 'it is copied faster than it is written')
   learnStalls(memory, new Map(), 302_000)
-  t.same(seen(120, 303), [], 'another move begins anew')
+  t.strictSame(seen(120, 303), [], 'another move begins anew')
 })
 
 const eviction = (status?: Status): Eviction => ({
@@ -84,17 +84,17 @@ const types = (before: Status | undefined, after: Status) =>
 t.test('EV-27: started, moved, blocked, finished; each once, with an id made of the fact', async t => {
   const first = status([waiting('a'), waiting('b')])
   const run = `u/${at(0)}`
-  t.same(types(undefined, first), [`eviction.started ${run}/started`])
-  t.same(types(first, first), [], 'a repeated pass has no news')
+  t.strictSame(types(undefined, first), [`eviction.started ${run}/started`])
+  t.strictSame(types(first, first), [], 'a repeated pass has no news')
   const second = status([
     { ...done('a', 5), destination: 'hv2' },
     { ...waiting('b'), state: 'Blocked', reason: 'Rescue', message: 'why' }
   ])
-  t.same(types(first, second), [`server.moved ${run}/a/moved`, `server.blocked ${run}/b/blocked`])
+  t.strictSame(types(first, second), [`server.moved ${run}/a/moved`, `server.blocked ${run}/b/blocked`])
   const over = { ...second, verdict: 'Incomplete' as const }
-  t.same(types(second, over), [`eviction.finished ${run}/Incomplete`])
+  t.strictSame(types(second, over), [`eviction.finished ${run}/Incomplete`])
   const { events, happenings } = newsOf(eviction(second), over)
-  t.same(events[0]?.data, {
+  t.strictSame(events[0]?.data, {
     eviction: 'e',
     host: 'hv1',
     verdict: 'Incomplete',
@@ -108,7 +108,7 @@ t.test('EV-27: started, moved, blocked, finished; each once, with an id made of 
     { type: 'Warning', reason: 'Rescue', note: 'Server b cannot be moved: why' }
   ])
   const again = { ...first, retryToken: 'x' }
-  t.same(types(over, again), [`eviction.started ${run}/x/started`], 'a retry in the same second is another run')
+  t.strictSame(types(over, again), [`eviction.started ${run}/x/started`], 'a retry in the same second is another run')
 })
 
 t.test('EV-18: a copy that does not converge is told once', async t => {
@@ -117,7 +117,7 @@ t.test('EV-18: a copy that does not converge is told once', async t => {
   t.match(newsOf(eviction(status([moving])), status([stalled])).happenings, [
     { type: 'Warning', reason: 'NotConverging', note: 'Server a: no end' }
   ])
-  t.same(newsOf(eviction(status([stalled])), status([stalled])).happenings, [])
+  t.strictSame(newsOf(eviction(status([stalled])), status([stalled])).happenings, [])
 })
 
 t.test('EV-18: … and shows in its entry while the move is watched', async t => {

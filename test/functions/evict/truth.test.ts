@@ -233,7 +233,7 @@ t.test('HV-15: the entries stay within their share of 256 KiB, whatever Nova say
   const many = (count: number, state: Entry['state'], words: number) =>
     Array.from({ length: count }, (_, at) => entry(at, state, words))
   const bytes = (entries: Entry[]) => JSON.stringify(entries).length
-  t.same(kept(many(10, 'Blocked', 900)), many(10, 'Blocked', 900), 'few are left as they are')
+  t.strictSame(kept(many(10, 'Blocked', 900)), many(10, 'Blocked', 900), 'few are left as they are')
   t.ok(bytes(kept(many(300, 'Blocked', 9000))) <= 190_000)
   t.equal(kept(many(300, 'Blocked', 9000)).length, 300, 'words go before servers')
   const full = kept([...many(490, 'Done', 300), ...many(800, 'Waiting', 300).slice(490)])

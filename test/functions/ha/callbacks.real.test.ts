@@ -46,7 +46,7 @@ t.test('T-3: a handler that asks libvirt back for each event, while more of them
   }
   await acting
   const expected = Array.from({ length: times }, () => ['suspended true', 'resumed true']).flat()
-  t.same(told, expected, 'each, in order, and each question has its answer')
+  t.strictSame(told, expected, 'each, in order, and each question has its answer')
 })
 
 t.test('T-3, NA-10: a broker that takes and never answers, no API server: libvirt is heard, and nothing is lost', async t => {
@@ -88,7 +88,7 @@ t.test('T-3, NA-10: a broker that takes and never answers, no API server: libvir
   await eventually('how it ended', async () => ofGuest().some(({ type }) => type === 'sap.cloud.kvm.domain.crashed.v1'), 120_000)
   t.ok(agent.runs(), 'the same process')
   const words = ofGuest().map(({ data }) => String(data['event']))
-  t.same(words.slice(-3), ['suspended', 'resumed', 'stopped'], 'in order')
+  t.strictSame(words.slice(-3), ['suspended', 'resumed', 'stopped'], 'in order')
   t.equal(words.filter(word => word === 'suspended').length, times, 'none is lost')
   t.notOk(
     told.some(({ type }) => type.includes('libvirt.lost')),

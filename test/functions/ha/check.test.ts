@@ -81,7 +81,7 @@ for (const [name, server, actions, rule] of explained) {
     it.nova(server, ...actions)
     it.tell(domainCrashed, life('stopped/failed')).pass(5)
     const fault = rule === 'fault'
-    t.same(calls(it), fault ? ['restart 01'] : [])
+    t.strictSame(calls(it), fault ? ['restart 01'] : [])
     t.equal(it.ha.history?.at(-1)?.rule, fault ? undefined : rule)
     t.equal(it.ha.incidents?.[0]?.state, fault ? 'Restarting' : 'Closed')
   })
@@ -96,7 +96,7 @@ t.test('HA-10: a request that began long ago and is unfinished explains it', asy
   ] as const) {
     const it = world().domain('off').nova({}, resize)
     it.evidence.set(serverId(), { ...it.evidence.get(serverId())!, steps: new Map([[resize.requestId, steps]]) })
-    t.same(calls(it.tell(domainCrashed, life('stopped/failed')).pass(5)), expected)
+    t.strictSame(calls(it.tell(domainCrashed, life('stopped/failed')).pass(5)), expected)
   }
 })
 
@@ -105,7 +105,7 @@ t.test('HA-9: busy with something else is waited for, and looked at again', asyn
   it.tell(domainCrashed, life('stopped/failed')).pass(30)
   t.equal(it.ha.incidents?.[0]?.rule, 'TaskBusy')
   it.nova({}).pass(3)
-  t.same(calls(it), ['restart 01'])
+  t.strictSame(calls(it), ['restart 01'])
 })
 
 t.test('T-1, T-26: what the agent cannot see now is not judged; what runs is left alone', async t => {
@@ -119,7 +119,7 @@ t.test('T-1, T-26: what the agent cannot see now is not judged; what runs is lef
   t.equal(it.ha.incidents?.[0]?.rule, 'DomainNotKnown')
   it.hypervisor.status!.conditions = conditions
   it.domain('running', it.nowMs).pass(3)
-  t.same(calls(it), [])
+  t.strictSame(calls(it), [])
   t.equal(it.ha.history?.at(-1)?.rule, 'Runs')
 })
 
@@ -131,7 +131,7 @@ t.test('HA-12: replayed events are judged by present state, and a report that is
   t.equal(never.ha.incidents?.[0]?.rule, 'NotSeenYet', 'the agent has not written it yet, or never will')
   never.pass(70)
   t.equal(never.ha.history?.at(-1)?.rule, 'NotConfirmed')
-  t.same(calls(never), [])
+  t.strictSame(calls(never), [])
 })
 
 t.test('HA-12, T-29: pairs in any order, bursts and both events of one watchdog are one incident', async t => {
@@ -162,7 +162,7 @@ t.test('HA-12, T-29: pairs in any order, bursts and both events of one watchdog 
     .tell(watchdogFired, { action: 'poweroff' })
     .tell(domainCrashed, life('stopped/failed'), startMs + 200)
     .pass(20)
-  t.same(calls(fired), ['restart 01'], 'one restart')
+  t.strictSame(calls(fired), ['restart 01'], 'one restart')
 })
 
 t.test('a stop by the host during its shutdown belongs to that', async t => {
@@ -171,7 +171,7 @@ t.test('a stop by the host during its shutdown belongs to that', async t => {
   t.equal(it.ha.history?.at(-1)?.rule, 'HostShutsDown')
   t.match(it.ha.signals, [{ kind: 'ShutdownRequested' }])
   it.tell(libvirt.shutdownCancelled).pass(1)
-  t.same(it.ha.signals, undefined)
+  t.strictSame(it.ha.signals, undefined)
 })
 
 t.test('HA-8: every decision tells its inputs, the rule and the ones before it, and is the same again', async t => {
@@ -182,10 +182,10 @@ t.test('HA-8: every decision tells its inputs, the rule and the ones before it, 
       .tell(domainStopped, life('stopped/destroyed'))
       .pass(5)
   const [first, second] = [once(), once()]
-  t.same(first.ha, second.ha)
+  t.strictSame(first.ha, second.ha)
   const decision = first.ha.history?.at(-1)
   t.equal(decision?.rule, 'RequestExplains')
-  t.same(
+  t.strictSame(
     decision?.passedOver?.map(words => words.split(':')[0]),
     ruleNames.slice(0, ruleNames.indexOf('RequestExplains')).filter(name => !['Managed', 'ControlNotConfirmed'].includes(name)),
     'all but those that are about control'

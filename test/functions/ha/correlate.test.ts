@@ -109,21 +109,21 @@ const crowd = (count: number, policy = drover): World => {
 t.test('HA-15: a suspected host is disabled, its ladders wait, and go on when it has been calm', async t => {
   const it = run(crowd(4), 30)
   t.match(it.ha.signals, [{ kind: 'HostSuspect', object: 'crashed', count: 4, effect: 'disable' }])
-  t.same(calls(it), ['disable'])
-  t.same([...new Set(it.ha.incidents?.map(({ state }) => state))], ['Paused'])
+  t.strictSame(calls(it), ['disable'])
+  t.strictSame([...new Set(it.ha.incidents?.map(({ state }) => state))], ['Paused'])
   run(it, 640)
   t.equal(calls(it).filter(call => call.startsWith('restart')).length, 4, 'each once')
   const drained = run(crowd(4, parsePolicy('mode: drover\ncorrelation: { drain: true }')), 10)
-  t.same(calls(drained), ['disable', 'drain'])
+  t.strictSame(calls(drained), ['disable', 'drain'])
 })
 
 t.test('HA-15: live moves that failed say nothing against the host where they should have gone', async t => {
   const it = crowd(4)
   for (let n = 0; n < 4; n++) it.evidence.set(serverId(n), evidence({ id: serverId(n), host: 'nova-elsewhere' }))
   run(it, 30)
-  t.same(calls(it), [])
-  t.same(it.ha.signals ?? [], [])
-  t.same([...new Set(it.ha.incidents?.map(({ rule }) => rule))], ['NotOnThisHost'])
+  t.strictSame(calls(it), [])
+  t.strictSame(it.ha.signals ?? [], [])
+  t.strictSame([...new Set(it.ha.incidents?.map(({ rule }) => rule))], ['NotOnThisHost'])
 })
 
 t.test('HA-15: the fleet: alert only, nobody is restarted and no host disabled', async t => {
@@ -131,10 +131,10 @@ t.test('HA-15: the fleet: alert only, nobody is restarted and no host disabled',
   it.fleet = ['b', 'c', 'd', 'e'].map(name => hostWith(name, 10, many('crashed', 4)))
   run(it, 20)
   t.match(it.ha.signals, [{ kind: 'FleetFault' }])
-  t.same(calls(it), [])
-  t.same([...new Set(it.ha.history?.map(({ state }) => state))], ['FleetFault'])
+  t.strictSame(calls(it), [])
+  t.strictSame([...new Set(it.ha.history?.map(({ state }) => state))], ['FleetFault'])
   run(it, 700)
-  t.same(calls(it), [])
+  t.strictSame(calls(it), [])
 })
 
 t.test('ha.md §2: watchdogs of three servers, whatever they did, are no coincidence', async t => {
@@ -156,7 +156,7 @@ t.test('T-25, HA-16: I/O errors of one host empty it, a storage outage does not'
       it.tell(libvirt.diskFailed, { server: serverId(n), device: 'vda', path: 'rbd:vms/x', action: 'report', reason: 'eio' })
     if (outage) it.fleet = [hostWith('b', 10, many('disk', 1, 'rbd:vms'))]
     run(it, 10)
-    t.same(calls(it), outage ? [] : ['disable', 'drain'])
+    t.strictSame(calls(it), outage ? [] : ['disable', 'drain'])
     t.match(it.ha.signals, [{ kind: outage ? 'StorageOutage' : 'StorageSuspect' }])
   }
 })

@@ -30,7 +30,7 @@ for (const [name, given, server, says] of leaves) {
     it.look()
     t.match(it.ha.incidents, [{ state: 'Closed', rule: 'HasLeft', reason: says, decisionId: before?.decisionId }])
     t.notOk(it.ha.nextCheckAt)
-    t.same(dueServers(it.seen(), it.nowMs), [], 'nobody asks again')
+    t.strictSame(dueServers(it.seen(), it.nowMs), [], 'nobody asks again')
   })
 }
 
@@ -50,7 +50,7 @@ t.test('what has its end goes after eleven minutes, a server that was given up w
   const destroyed = reported()
   t.equal(kept(destroyed, 10), 1)
   t.equal(kept(destroyed, 2), 0)
-  t.same(missed(destroyed.hypervisor.status?.instances ?? [], [], drover, destroyed.nowMs), [], 'and is not found anew')
+  t.strictSame(missed(destroyed.hypervisor.status?.instances ?? [], [], drover, destroyed.nowMs), [], 'and is not found anew')
   const broken = blocked()
   t.equal(kept(broken, 600), 1)
   t.equal(kept(broken, 900), 0)
@@ -96,14 +96,14 @@ t.test('HA-17: with five hundred incidents there is room for the next: the oldes
   t.notOk(has(two, 0), 'then who was left to a person')
   const three = fold('host-1', two, [report(602)], drover, startMs)
   t.notOk(has(three, 602), 'what is under way, was given up or counts for a ladder stays: the tick comes back with it')
-  t.same(three, two)
+  t.strictSame(three, two)
 })
 
 t.test('the agent has not written yet what it saw: it is looked for often at first, then seldom', async t => {
   const it = world().tell(domainCrashed, life('stopped/failed')).pass(4)
   it.domain('off', startMs)
   it.pass(0.6)
-  t.same(calls(it), ['restart 01'], 'half a second later')
+  t.strictSame(calls(it), ['restart 01'], 'half a second later')
   const never = world().tell(domainCrashed, life('stopped/failed')).pass(60)
   t.ok(never.steps.length < 40, `${never.steps.length} looks in a minute`)
 })

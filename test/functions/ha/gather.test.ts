@@ -12,20 +12,20 @@ t.test('HA-17: the first goes on at once, the rest together and in order, and wh
   })
   await add('a', [1])
   await add('b', [7])
-  t.same(works, ['a 1', 'b 7'])
+  t.strictSame(works, ['a 1', 'b 7'])
   const [second, third] = [add('a', [2]), add('a', [3, 4])]
   await pause(5)
-  t.same(works.slice(2), [], 'they wait for each other')
+  t.strictSame(works.slice(2), [], 'they wait for each other')
   fails = true
   flush('a')
-  t.same(works.slice(2), ['a 2,3,4'], 'and go on when they must')
+  t.strictSame(works.slice(2), ['a 2,3,4'], 'and go on when they must')
   await t.rejects(second)
   await t.rejects(third)
   fails = false
   const last = add('b', [8])
   close()
   await last
-  t.same(works.slice(3), ['b 8'])
+  t.strictSame(works.slice(3), ['b 8'])
   flush('nobody')
 })
 
@@ -34,5 +34,5 @@ t.test('by time alone', async t => {
   const { add } = gather<number>(20, async (_, items) => void works.push([...items]))
   await add('a', [1])
   await Promise.all([add('a', [2]), add('a', [3])])
-  t.same(works, [[1], [2, 3]])
+  t.strictSame(works, [[1], [2, 3]])
 })

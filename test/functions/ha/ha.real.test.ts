@@ -88,7 +88,7 @@ t.test('a server whose domain died is restarted by Nova, under the trace of the 
   t.equal(attempts[0]?.request, first?.requestId, "Nova's own request id is in the record")
   t.equal((await reboots('killed')).length, 1)
   t.equal((await ends('guest')).state, 'Closed', 'the guest stopped itself')
-  t.same(await reboots('guest'), [])
+  t.strictSame(await reboots('guest'), [])
   const events = (await admin.list(Event, { namespace: 'default' })).items as Array<{ reason?: string; note?: string }>
   t.ok(events.some(({ reason }) => reason === 'ServerRecovered'))
 })
@@ -191,7 +191,7 @@ t.test('a lost bond keeps new servers away until it is back; what somebody else 
   await network()
   await running.post('ha', bondRestored.type, link('up'))
   await becomes('enabled')
-  t.same((await admin.list(Eviction)).items, [], 'the drain is called off')
+  t.strictSame((await admin.list(Eviction)).items, [], 'the drain is called off')
 
   const foreign = { status: 'disabled' as const, disabledReason: 'new disks, jane' }
   await cloud.services.update(serviceId, foreign)
@@ -222,5 +222,5 @@ t.test('explain asks the API server who may ask', async t => {
 })
 
 t.test('the role is the smallest that works', async t => {
-  t.same(await rightsOf(api, 'ha.yaml', 'ha'), { unused: [], refused: [] })
+  t.strictSame(await rightsOf(api, 'ha.yaml', 'ha'), { unused: [], refused: [] })
 })

@@ -78,11 +78,11 @@ t.test('HV-32: never somebody else’s disable, and never into somebody’s main
   run(foreign, 3)
   foreign.ovsNode = ovs()
   run(foreign, 30)
-  t.same(calls(foreign), [])
+  t.strictSame(calls(foreign), [])
   const ours = 'drover: maintenance=manual: fans (drover-maintenance)'
   const other = world()
   other.service = { ...other.service!, ...disabled(ours) }
-  t.same(calls(run(other, 30)), [], 'what another function of Drover disabled is its own')
+  t.strictSame(calls(run(other, 30)), [], 'what another function of Drover disabled is its own')
   const serviced = world()
   serviced.ovsNode = ovs(['BondDown', 'bond0'])
   run(serviced, 2)
@@ -162,11 +162,11 @@ t.test('what could not be asked for is asked for again soon: no host waits for t
   const died = world()
   died.ovsNode = ovs(['BondDown', 'bond0'])
   died.look()
-  t.same(calls(died), ['disable'])
+  t.strictSame(calls(died), ['disable'])
   t.equal(died.ha.nextCheckAt, iso(died.nowMs + 5 * s), 'whoever wrote this may be dead')
   died.nowMs += 5 * s
   died.look()
-  t.same(calls(died), ['disable', 'disable'])
+  t.strictSame(calls(died), ['disable', 'disable'])
 })
 
 t.test('modes: observed and external change nothing; off undoes what was done', async t => {
@@ -174,7 +174,7 @@ t.test('modes: observed and external change nothing; off undoes what was done', 
     const it = world({}, parsePolicy(policy))
     it.ovsNode = ovs(['BondDown', 'bond0'])
     run(it, 3)
-    t.same(calls(it), [], policy)
+    t.strictSame(calls(it), [], policy)
     t.ok(it.ha.signals, 'it is recorded')
     if (policy === 'signals: observe') t.match(it.ha.history, [{ state: 'WouldDisable' }])
   }
@@ -216,20 +216,20 @@ t.test('T-26: libvirt is away: after a minute no new servers, nothing else, and 
   t.match(it.ha.signals, [{ kind: 'LibvirtLost', effect: 'disable' }])
   it.hypervisor.status!.conditions = well
   t.not(first(run(it, 15), 'enable'), undefined)
-  t.same(calls(it), ['disable', 'enable'])
+  t.strictSame(calls(it), ['disable', 'enable'])
 })
 
 t.test('a silent agent and a node that is not ready are alerts; pressure takes no new servers', async t => {
   const silent = world({ agent: { bootId: 'boot-1', lastHeartbeat: iso(startMs - 91 * s) } })
-  t.same(calls(run(silent, 5)), [])
+  t.strictSame(calls(run(silent, 5)), [])
   t.match(silent.ha.signals, [{ kind: 'AgentSilent' }])
   const sick = world()
   sick.node = { ready: false, since: at, pressure: undefined }
-  t.same(calls(run(sick, 5)), [])
+  t.strictSame(calls(run(sick, 5)), [])
   t.match(sick.ha.signals, [{ kind: 'NodeNotReady', effect: 'alert' }])
   const pressed = world()
   pressed.node = { ready: true, since: at, pressure: { type: 'DiskPressure', since: at } }
-  t.same(calls(run(pressed, 5)), ['disable'])
+  t.strictSame(calls(run(pressed, 5)), ['disable'])
   const timeless = world()
   timeless.node = { ready: false, since: undefined, pressure: { type: 'MemoryPressure', since: '' } }
   run(timeless, 5)
@@ -268,20 +268,20 @@ t.test('memory of the host: counted, and enough is enough', async t => {
   t.match(it.ha.signals, [{ kind: 'MemoryFailing', count: 2, effect: 'alert' }])
   failing(it, 'ignore', startMs + s)
   run(it, 2)
-  t.same(calls(it), [], 'delivered twice it is one')
+  t.strictSame(calls(it), [], 'delivered twice it is one')
   failing(it, 'ignore', startMs + 3 * s)
   run(it, 3)
-  t.same(calls(it), ['disable', 'drain'])
-  t.same(calls(run(failing(world(), 'fatal'), 3)), ['disable', 'drain'], 'a fatal one is enough')
+  t.strictSame(calls(it), ['disable', 'drain'])
+  t.strictSame(calls(run(failing(world(), 'fatal'), 3)), ['disable', 'drain'], 'a fatal one is enough')
   const guests = world()
   for (const second of [0, 1, 2])
     guests.tell(memoryFailed, { recipient: 'guest', action: second > 1 ? 'ignore' : 'inject' }, startMs + second * s)
-  t.same(calls(run(guests, 3)), ['disable', 'drain'], 'a page that a guest lost is a page of the host')
+  t.strictSame(calls(run(guests, 3)), ['disable', 'drain'], 'a page that a guest lost is a page of the host')
   const apart = failing(world(), 'ignore')
   for (const hour of [1, 2, 3]) {
     run(apart, 1)
     apart.nowMs = startMs + hour * 3_700_000
     failing(apart, 'ignore')
   }
-  t.same(calls(run(apart, 2)), [], 'an hour apart they are none')
+  t.strictSame(calls(run(apart, 2)), [], 'an hour apart they are none')
 })

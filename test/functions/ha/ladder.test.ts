@@ -21,12 +21,12 @@ t.test('HA-13: it runs again, and after a minute it counts as recovered', async 
   restarted(it).pass(3)
   t.equal(it.ha.incidents?.[0]?.state, 'Proving')
   it.pass(61)
-  t.same(
+  t.strictSame(
     it.ha.history?.map(({ state }) => state),
     ['Recovered']
   )
-  t.same(calls(it), ['restart 01'])
-  t.same(
+  t.strictSame(calls(it), ['restart 01'])
+  t.strictSame(
     it.steps.flatMap(({ news }) => news.flatMap(({ event }) => event ?? [])),
     [{ kind: 'recovered', server: serverId() }]
   )
@@ -48,7 +48,7 @@ t.test('HA-13: three restarts with their waits, then a person', async t => {
   t.ok(times[1]! - times[0]! >= 60 && times[2]! - times[1]! >= 300, String(times))
   const blocked = it.ha.history?.at(-1)
   t.match(blocked, { state: 'Blocked', rule: 'GivenUp' })
-  t.same(
+  t.strictSame(
     it.steps.flatMap(({ news }) => news.flatMap(({ event }) => event?.kind ?? [])),
     ['blocked']
   )
@@ -60,11 +60,11 @@ t.test('HA-13: moved once when that is allowed', async t => {
   const policy = parsePolicy('mode: drover\nvm: { restarts: 1, moveOnRepeat: true }')
   const it = world({}, policy).domain('off').tell(domainCrashed, life('stopped/failed')).pass(4)
   it.nova({ status: 'SHUTOFF', vmState: 'stopped' }, action('reboot', it.nowMs - s)).pass(130)
-  t.same(calls(it), ['restart 01', 'move 01'])
+  t.strictSame(calls(it), ['restart 01', 'move 01'])
   it.nova({ status: 'VERIFY_RESIZE', vmState: 'resized', host: 'host-2' }, action('migrate', it.nowMs)).pass(3)
   it.nova({ status: 'SHUTOFF', vmState: 'stopped', host: 'host-2' }).pass(3)
   it.nova({ host: 'host-2' }).pass(3)
-  t.same(calls(it), ['restart 01', 'move 01', 'confirm 01', 'start 01'])
+  t.strictSame(calls(it), ['restart 01', 'move 01', 'confirm 01', 'start 01'])
   t.equal(it.ha.history?.at(-1)?.state, 'Recovered')
 })
 
@@ -73,7 +73,7 @@ t.test('T-20: a user who stops it between two restarts has the last word', async
   it.nova({ status: 'SHUTOFF', vmState: 'stopped' }, action('reboot', it.nowMs - s), action('stop', it.nowMs + 20 * s))
   it.nowMs += 30 * s
   it.pass(400)
-  t.same(calls(it), ['restart 01'])
+  t.strictSame(calls(it), ['restart 01'])
   t.equal(it.ha.history?.at(-1)?.rule, 'RequestExplains')
 })
 
@@ -81,13 +81,13 @@ t.test('killed between the note and the call: asked for once more, and only if N
   const lost = world().domain('off').tell(domainCrashed, life('stopped/failed'))
   lost.calling = false
   lost.pass(4).pass(30)
-  t.same(calls(lost), ['restart 01'], 'it may still be on its way')
+  t.strictSame(calls(lost), ['restart 01'], 'it may still be on its way')
   lost.pass(10)
-  t.same(calls(lost), ['restart 01', 'restart 01'])
+  t.strictSame(calls(lost), ['restart 01', 'restart 01'])
   t.equal(lost.ha.incidents?.[0]?.attempts?.length, 1, 'it is the same try')
   const heard = world().domain('off').tell(domainCrashed, life('stopped/failed')).pass(4)
   heard.nova({ taskState: 'reboot_started_hard' }, action('reboot', heard.nowMs)).pass(60)
-  t.same(calls(heard), ['restart 01'])
+  t.strictSame(calls(heard), ['restart 01'])
 })
 
 t.test('T-8: an answer of Nova from before the call does not say that the call was lost', async t => {
@@ -96,7 +96,7 @@ t.test('T-8: an answer of Nova from before the call does not say that the call w
   const askedMs = it.nowMs
   it.nowMs += 60 * s
   const { calls: late } = decide({ ...it.seen(), askedMs }, it.nowMs)
-  t.same(late, [])
+  t.strictSame(late, [])
   t.match(decide(it.seen(), it.nowMs).calls, [{ do: 'restart' }], 'asked now, it would')
 })
 
@@ -121,12 +121,12 @@ t.test('killed before a move, its confirmation or its start: each is asked for a
   const it = world({}, policy).domain('off').tell(domainCrashed, life('stopped/failed')).pass(4)
   it.nova({ status: 'SHUTOFF', vmState: 'stopped' }, action('reboot', it.nowMs - s)).pass(130)
   it.pass(45)
-  t.same(calls(it), ['restart 01', 'move 01', 'move 01'])
+  t.strictSame(calls(it), ['restart 01', 'move 01', 'move 01'])
   const moved = action('migrate', it.nowMs)
   it.nova({ status: 'VERIFY_RESIZE', vmState: 'resized', host: 'host-2' }, moved).pass(45)
-  t.same(calls(it).slice(3), ['confirm 01', 'confirm 01'])
+  t.strictSame(calls(it).slice(3), ['confirm 01', 'confirm 01'])
   it.nova({ status: 'SHUTOFF', vmState: 'stopped', host: 'host-2' }, moved, action('confirmResize', it.nowMs)).pass(45)
-  t.same(calls(it).slice(5), ['start 01', 'start 01'])
+  t.strictSame(calls(it).slice(5), ['start 01', 'start 01'])
   it.nova({ host: 'host-2' }).pass(3)
   t.equal(it.ha.history?.at(-1)?.state, 'Recovered')
 })
@@ -162,7 +162,7 @@ t.test('HA-14: metadata, then aggregate or flavor, then the policy of the kind',
   for (const [name, server, aggregate, expected] of policies) {
     const aggregates = aggregate === undefined ? [] : [{ name: 'a', uuid: 'u', metadata: { ha_enabled: aggregate } }]
     const it = world({ aggregates }).domain('off').nova(server)
-    t.same(calls(it.tell(domainCrashed, life('stopped/failed')).pass(4)), expected, name)
+    t.strictSame(calls(it.tell(domainCrashed, life('stopped/failed')).pass(4)), expected, name)
   }
 })
 
@@ -173,25 +173,25 @@ t.test('HA-4, HA-5: who acts', async t => {
       .domain('off')
       .tell(domainCrashed, life('stopped/failed'))
       .pass(5)
-    t.same(calls(it), [], mode)
+    t.strictSame(calls(it), [], mode)
     t.equal(it.ha.history?.at(-1)?.state, state, 'it is recorded all the same')
   }
   const unwanted = world().domain('off')
   unwanted.hypervisor = { ...unwanted.hypervisor, spec: { ...unwanted.hypervisor.spec, highAvailability: false } }
-  t.same(calls(unwanted.tell(domainCrashed, life('stopped/failed')).pass(5)), [], 'the host says no')
+  t.strictSame(calls(unwanted.tell(domainCrashed, life('stopped/failed')).pass(5)), [], 'the host says no')
   const observed = world().domain('off').tell(domainCrashed, life('stopped/failed'))
   observed.observed = true
-  t.same(calls(observed.pass(5)), [], 'HV-8')
+  t.strictSame(calls(observed.pass(5)), [], 'HV-8')
   t.equal(defaultPolicy.mode, 'observe', 'until an operator turns it on')
 })
 
 t.test('T-16: one crash never touches the host; a host that is tested is left alone', async t => {
   const it = world().domain('off').tell(domainCrashed, life('stopped/failed')).pass(5)
-  t.same(it.ha.signals, undefined)
+  t.strictSame(it.ha.signals, undefined)
   t.notOk(calls(it).some(call => call === 'disable' || call === 'drain'))
   const tested = world().domain('off').tell(domainCrashed, life('stopped/failed'))
   tested.hypervisor.status!.conditions = [{ ...tested.hypervisor.status!.conditions![0]!, status: 'True', reason: 'Testing' }]
-  t.same(calls(tested.pass(5)), [])
+  t.strictSame(calls(tested.pass(5)), [])
   t.equal(tested.ha.incidents?.[0]?.rule, 'NotOnboarded')
 })
 
@@ -203,11 +203,11 @@ t.test('T-5: the tick finds what no event told of, once', async t => {
   it.domain('crashed', it.nowMs)
   it.nowMs += 30 * s
   it.pass(5)
-  t.same(calls(it), ['restart 01'])
+  t.strictSame(calls(it), ['restart 01'])
   const old = world()
     .domain('off', startMs - 3600 * s)
     .pass(60)
-  t.same(old.ha.incidents, undefined, 'what has been off for long is nobody’s fault')
+  t.strictSame(old.ha.incidents, undefined, 'what has been off for long is nobody’s fault')
 })
 
 t.test('T-27: nothing that comes after a broken post-copy starts either side', async t => {
@@ -215,7 +215,7 @@ t.test('T-27: nothing that comes after a broken post-copy starts either side', a
   it.domain('off').tell(domainCrashed, life('stopped/failed'), startMs + 60 * s)
   it.nowMs += 60 * s
   it.pass(120)
-  t.same(calls(it), [])
+  t.strictSame(calls(it), [])
   t.equal(it.ha.incidents?.[0]?.kind, 'postcopy')
 })
 
@@ -234,5 +234,5 @@ t.test('Nova is away: it is waited for, with words', async t => {
   t.match(it.ha.incidents, [{ state: 'Checking', waitingFor: 'OpenStack: no answer' }])
   it.outage = undefined
   it.nova({}).pass(20)
-  t.same(calls(it), ['restart 01'])
+  t.strictSame(calls(it), ['restart 01'])
 })

@@ -66,7 +66,7 @@ t.test('AG-14, HA §2: one member of the bond is pulled: a warning, and nothing 
   t.equal((await ha()).state, 'Degraded')
   t.equal(fake.host(host).status, 'enabled')
   t.equal(updates(), before, 'Nova was asked for nothing')
-  t.same((await admin.list(Eviction)).items, [], 'no drain')
+  t.strictSame((await admin.list(Eviction)).items, [], 'no drain')
 })
 
 t.test('HA §2: both are pulled: no new servers at once, and a drain; healed: both are taken back', async t => {
@@ -78,7 +78,7 @@ t.test('HA §2: both are pulled: no new servers at once, and a drain; healed: bo
   t.match(drain, { spec: { hypervisor: host, reason: 'ha: BondLost bond0' } }, 'the migration network works')
   set('up', 't10', 't11')
   t.match(await service('enabled'), { disabledReason: null })
-  t.same((await admin.list(Eviction)).items, [], 'the drain is called off')
+  t.strictSame((await admin.list(Eviction)).items, [], 'the drain is called off')
   await signals()
 })
 
@@ -105,7 +105,7 @@ t.test(
     lab.run('kill -KILL $(cat $DIR/n1/ovs-vswitchd.pid)')
     t.match(await service('disabled'), { disabledReason: /^drover: ha: VswitchdLost .*\(drover-ha\)$/ })
     t.ok(Date.now() - began >= 2000, 'not before its time')
-    t.same((await admin.list(Eviction)).items, [])
+    t.strictSame((await admin.list(Eviction)).items, [])
     lab.run('node.sh n1 n1')
     await service('enabled')
     await signals()
@@ -124,7 +124,7 @@ t.test('HA §2: ovn-controller is cut off: no new servers after the time of the 
     (await ha()).signals?.find(({ kind }) => kind === 'OvnDisconnected'),
     { effect: 'disable', message: /never drained/ }
   )
-  t.same((await admin.list(Eviction)).items, [])
+  t.strictSame((await admin.list(Eviction)).items, [])
   lab.run('ovn-central.sh central')
   await service('enabled')
   await signals()

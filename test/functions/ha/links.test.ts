@@ -165,7 +165,7 @@ t.test('disabled, drained, called off and enabled, each once; nobody else’s di
       t.match((await it.ha(host)).signals, [{ kind: comes.signal }], name)
     }
     const drained = rows.flatMap(({ comes }, n) => (comes.drained ? [hosts[n] ?? ''] : []))
-    t.same(await evictions(), drained.toSorted(), 'one drain each')
+    t.strictSame(await evictions(), drained.toSorted(), 'one drain each')
 
     mayDie = true
     for (const host of hosts) await write(it, host, {})
@@ -181,9 +181,9 @@ t.test('disabled, drained, called off and enabled, each once; nobody else’s di
       const host = hosts[n] ?? ''
       const expected = jane ? { status: 'disabled', disabledReason: 'new disks, jane' } : { status: 'enabled' }
       t.match(it.fake.host(host), expected, `seed ${seed}: ${name}, and well again`)
-      t.same((await it.ha(host)).signals?.map(({ kind }) => kind) ?? [], comes.kept ? [comes.signal] : [], name)
+      t.strictSame((await it.ha(host)).signals?.map(({ kind }) => kind) ?? [], comes.kept ? [comes.signal] : [], name)
     }
-    t.same(await evictions(), [], 'the drains are called off')
+    t.strictSame(await evictions(), [], 'the drains are called off')
     await Promise.all(engines.map(engine => engine.close()))
     for (const host of hosts)
       await it.admin.patch(Hypervisor, { name: host }, { status: { ha: null } }, { subresource: 'status' })

@@ -31,7 +31,7 @@ t.test('a server that its user stops when its restart is noted and not yet asked
   await it.domains('hv0', () => 'off')
   for (const server of [stopped, other]) await it.tell(engine, 'hv0', domainCrashed, { server, ...failed })
   await pass(it, [engine], 20)
-  t.same(it.restarts(), [other], 'only the other one')
+  t.strictSame(it.restarts(), [other], 'only the other one')
   const found = (await it.ha('hv0')).incidents?.find(({ server }) => server === stopped)
   t.match(found, { state: 'Closed', rule: 'RequestExplains', reason: /stop at .* by a user \(req-jane\)/ })
 })

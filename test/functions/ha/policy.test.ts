@@ -17,7 +17,7 @@ t.test('the policy', async t => {
   t.throws(() => parsePolicy('vm: { check: { waitSeconds: -1 } }'), /waitSeconds/)
   t.throws(() => parsePolicy('vm: 3'), /vm/)
   t.throws(() => parsePolicy('{'), /YAML/)
-  t.same(parsePolicy(''), defaultPolicy)
+  t.strictSame(parsePolicy(''), defaultPolicy)
   t.equal(drover.vm.restarts, defaultPolicy.vm.restarts)
 })
 

@@ -101,8 +101,8 @@ t.test('T-26, T-1, T-4: libvirtd is killed and comes back, then the agent: its g
   await agentProcess(whole, env)
   await again
   t.equal(await look(), 204)
-  t.same((await ha()).incidents ?? [], [])
-  t.same(ordered(), [], 'nobody was asked for anything')
+  t.strictSame((await ha()).incidents ?? [], [])
+  t.strictSame(ordered(), [], 'nobody was asked for anything')
   t.equal(fake.host(host).status, 'enabled')
 })
 
@@ -163,7 +163,7 @@ t.test('what broke gets what fits', async t => {
   t.match(closed.data, { reason: 'OutOfBand' })
 
   const again = ['killed', 'panicked', 'pause', 'poweroff', 'shutdown']
-  t.same(restarted().toSorted(), [...again, 'wanted-new'].map(id).toSorted(), 'each once (T-29); wanted-new by its user')
+  t.strictSame(restarted().toSorted(), [...again, 'wanted-new'].map(id).toSorted(), 'each once (T-29); wanted-new by its user')
   for (const name of ['disk', 'healed'])
     t.match((await incident(id(name)))?.attempts, [{ action: 'resume' }], `${name} was resumed once, and not by Nova`)
   t.match(await virt().domainState(domain('healed')), { state: 'running' })
@@ -172,7 +172,7 @@ t.test('what broke gets what fits', async t => {
     t.match(await virt().domainState(domain(name)), { state: 'running' }, `${name} runs again`)
     await told.seen('server.recovered', ({ data }) => data['server'] === id(name))
   }
-  t.same(
+  t.strictSame(
     told.told.filter(({ type }) => type === 'server.blocked'),
     []
   )
@@ -184,5 +184,5 @@ t.test('what broke gets what fits', async t => {
   t.match(await virt().domainState(domain('paused')), { state: 'paused' }, 'an operator’s pause is nobody else’s')
   t.ok(((await incident(id('burst')))?.count ?? 0) >= 2, 'T-29: several reboots are one')
   t.equal(fake.host(host).status, 'enabled', 'HA-1: no host is touched for its guests')
-  t.same(failures, [])
+  t.strictSame(failures, [])
 })

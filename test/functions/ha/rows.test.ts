@@ -17,7 +17,7 @@ for (const row of table) {
     if (task !== undefined) it.nova({ taskState: task })
     for (const [kind, data, afterMs] of toldOf(row)) it.tell(kind, data, startMs + afterMs)
     it.pass(waits)
-    t.same(calls(it), expected)
+    t.strictSame(calls(it), expected)
     t.equal(it.ha.history?.at(-1)?.state, ends)
   })
 }
@@ -26,10 +26,10 @@ t.test('ha.md §2: control info from before the event confirms nothing; by polic
   const it = world({}, parsePolicy('mode: drover\nvm: { answer: { controlLost: restart } }')).control('error', 'monitor')
   it.nowMs += 60_000
   it.tell(domainControlLost).pass(10)
-  t.same(calls(it), [], 'asked a minute ago')
+  t.strictSame(calls(it), [], 'asked a minute ago')
   t.match(it.ha.incidents, [{ state: 'Checking', rule: 'ControlNotConfirmed' }])
   it.control('error', 'monitor').pass(3)
-  t.same(calls(it), ['restart 01'])
+  t.strictSame(calls(it), ['restart 01'])
   t.match(it.ha.incidents, [
     { rule: 'Fault', reason: /running and cannot be managed \(monitor\)/, inputs: { control: 'error, monitor' } }
   ])

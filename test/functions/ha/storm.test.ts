@@ -38,15 +38,15 @@ t.test(
     for (const host of hosts) {
       const { incidents = [] } = await it.ha(host)
       t.equal(incidents.length, 50, `${host}: each of its servers has its incident`)
-      t.same([...new Set(incidents.map(({ state }) => state))], ['Checking'])
+      t.strictSame([...new Set(incidents.map(({ state }) => state))], ['Checking'])
     }
     await pass(it, engines, 6)
     for (const host of hosts) {
       const { incidents = [], signals = [] } = await it.ha(host)
       t.match(signals, [{ kind: 'FleetFault', object: 'crashed', count: 50 }])
-      t.same([...new Set(incidents.map(({ state, rule }) => `${state} ${rule}`))], ['Reported FleetFault'])
+      t.strictSame([...new Set(incidents.map(({ state, rule }) => `${state} ${rule}`))], ['Reported FleetFault'])
     }
-    t.same(it.restarts(), [])
+    t.strictSame(it.restarts(), [])
     t.ok(
       [...it.fake.world.hosts.values()].every(({ status }) => status === 'enabled'),
       'no host is disabled'
@@ -72,7 +72,7 @@ t.test(
     for (let n = 0; n < 30 && (await states()).some(state => state !== 'Recovered'); n++) await pass(it, engines, 16, 16)
     t.equal(it.restarts().length, 500)
     t.equal(new Set(it.restarts()).size, 500, 'none twice')
-    t.same([...new Set(await states())], ['Recovered'])
+    t.strictSame([...new Set(await states())], ['Recovered'])
     await Promise.all(engines.map(engine => engine.close())) // all that was to be told is told
     const recovered = it.told.filter(({ kind }) => kind.type === serverRecovered.type)
     t.equal(new Set(recovered.map(({ id }) => id)).size, 500)
@@ -202,13 +202,13 @@ t.test('twice, late, out of order, killed between note and call: the same end', 
     for (const host of hosts) {
       const { incidents = [] } = await it.ha(host)
       const ends = it.servers(host).map(id => incidents.find(({ server }) => server === id)?.state)
-      t.same(
+      t.strictSame(
         ends,
         ['Recovered', 'Recovered', 'Recovered', 'Closed', 'Closed', 'Recovered', 'Closed', 'Closed'],
         `seed ${seed}: ${host}`
       )
     }
-    t.same(
+    t.strictSame(
       it.told.filter(({ kind }) => kind.type === serverBlocked.type),
       [],
       'nobody is needed'

@@ -6,10 +6,10 @@ const news = (reason: string, note: string): News => ({ type: 'Warning', reason,
 
 t.test('what happens to few is told one by one, what happens to many in one line', async t => {
   const few = [news('Reported', 'one'), news('Reported', 'two'), news('OutOfBand', 'three')]
-  t.same(inFewWords(few), few)
+  t.strictSame(inFewWords(few), few)
   const many = Array.from({ length: 50 }, (_, n) => news('FleetFault', `Server ${n}: ${'x'.repeat(2000)}`))
   const [line, other, ...rest] = inFewWords([...many, news('Reported', 'one')])
-  t.same(rest, [])
+  t.strictSame(rest, [])
   t.equal(other?.note, 'one')
   t.match(line?.note, /^Server 0: x+ And 49 more at the same time: see status\.ha\.$/)
   t.ok((line?.note.length ?? 0) <= 1000)

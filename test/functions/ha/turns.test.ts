@@ -16,8 +16,8 @@ t.test('HA-17: so many at a time, in order, and a failure gives its turn on', as
     })
   const results = await Promise.allSettled([0, 1, 2, 3, 4].map(one))
   t.equal(most, 2)
-  t.same(begun, [0, 1, 2, 3, 4])
-  t.same(
+  t.strictSame(begun, [0, 1, 2, 3, 4])
+  t.strictSame(
     results.map(({ status }) => status === 'fulfilled'),
     [true, false, true, true, true]
   )

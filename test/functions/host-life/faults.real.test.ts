@@ -70,11 +70,11 @@ t.test('HV-28: two hosts whose names contain each other, and one with dots', asy
     await make(name)
     await onboard(t, name)
     t.equal((await stored(name)).status?.hypervisorId, fake.host(name).id)
-    t.same(memberships(name), ['z1'])
+    t.strictSame(memberships(name), ['z1'])
   }
-  t.same(memberships('node10'), [])
-  t.same(memberships('my-node1'), [])
-  t.same(memberships('dotted'), [], 'HV-29: never cut at the dot')
+  t.strictSame(memberships('node10'), [])
+  t.strictSame(memberships('my-node1'), [])
+  t.strictSame(memberships('dotted'), [], 'HV-29: never cut at the dot')
 })
 
 t.test('a host that is not registered yet, then is', async t => {
@@ -107,7 +107,7 @@ t.test('Nova is away in the middle of each step: written down, acknowledged, and
     }
   }
   t.match(await conditionOf('shaky', 'Onboarding'), { status: 'False', reason: 'Succeeded' })
-  t.same(memberships('shaky').sort(), ['general', 'z1'])
+  t.strictSame(memberships('shaky').sort(), ['general', 'z1'])
 })
 
 t.test('HV-51: a host whose cell does not answer is not taken out of OpenStack, though Nova lists nothing of it', async t => {
@@ -163,7 +163,7 @@ t.test('HV-56: OpenStack is away in the middle of each step of the way out', asy
   t.match(await conditionOf('parting', 'Offboarded'), { status: 'True', reason: 'Offboarded' })
   t.equal(fake.host('parting').serviceId, null)
   t.equal(fake.world.providers.has(fake.host('parting').id), false)
-  t.same(memberships('parting'), [])
+  t.strictSame(memberships('parting'), [])
 })
 
 t.test('a token revoked in flight is no failure', async t => {
@@ -192,10 +192,10 @@ t.test('AG-5: an aggregate that does not exist: named, and the test aggregate is
   t.ok(memberships('wanting').includes('tenant_filter_tests'))
   fake.addAggregate('no-such')
   fake.addAggregate('nor-this')
-  t.same(new Set(await running.tick('fast', 'aggregates', 'onboarding')), new Set([204]), 'HV-9: by the tick alone')
+  t.strictSame(new Set(await running.tick('fast', 'aggregates', 'onboarding')), new Set([204]), 'HV-9: by the tick alone')
   await running.tick('fast', 'onboarding')
   t.match(await conditionOf('wanting', 'Onboarding'), { status: 'False', reason: 'Succeeded' })
-  t.same(memberships('wanting').sort(), ['general', 'no-such', 'nor-this', 'z1'])
+  t.strictSame(memberships('wanting').sort(), ['general', 'no-such', 'nor-this', 'z1'])
 })
 
 t.test('AG-5: the policy may have it made; an aggregate of the name of the zone is that zone', async t => {
@@ -204,10 +204,10 @@ t.test('AG-5: the policy may have it made; an aggregate of the name of the zone 
   await make('maker', { aggregates: ['made-here'] }, onboarded('maker'), 'z-new')
   t.equal(await making.hypervisorChanged('aggregates', 'maker'), 204)
   t.match(await conditionOf('maker', 'AggregatesUpdated'), { status: 'True', reason: 'Succeeded' })
-  t.same(memberships('maker').sort(), ['made-here', 'z-new'])
+  t.strictSame(memberships('maker').sort(), ['made-here', 'z-new'])
   const made = (name: string) => fake.world.aggregates.filter(aggregate => aggregate.name === name)
   t.match(made('z-new'), [{ metadata: { availability_zone: 'z-new' } }])
-  t.same(made('made-here')[0]?.metadata, {})
+  t.strictSame(made('made-here')[0]?.metadata, {})
   t.equal(made('made-here').length, 1)
 })
 
@@ -227,10 +227,10 @@ t.test('HV-67: one trace from the event to the calls, and every change on the re
     for (const { name: fn } of functions) t.equal(await traced(fn), 204)
   const changes = fake.requests.filter(({ method, service }) => method !== 'GET' && service !== 'identity')
   t.ok(changes.length >= 5)
-  t.same([...new Set(changes.map(({ globalRequestId }) => globalRequestId))], ['req-0af76519-16cd-43dd-8448-eb211c80319c'])
+  t.strictSame([...new Set(changes.map(({ globalRequestId }) => globalRequestId))], ['req-0af76519-16cd-43dd-8448-eb211c80319c'])
   const idOf = (name: string) => fake.world.aggregates.find(aggregate => aggregate.name === name)?.id
   const joins = changes.filter(({ path }) => path.startsWith('/os-aggregates')).map(({ path }) => path)
-  t.same(
+  t.strictSame(
     joins.slice(-2),
     [idOf('general'), idOf('tenant_filter_tests')].map(id => `/os-aggregates/${id}/action`),
     'AG-1: adds first'
@@ -267,14 +267,14 @@ t.test('HV-36, HV-39: a test server in ERROR; after the last attempt no more are
   const { status } = await stored('broken')
   t.match(status?.onboarding, { attempts: 2, lastError: /No valid host/ })
   t.match(await conditionOf('broken', 'Onboarding'), { status: 'True', reason: 'Failed' })
-  t.same(
+  t.strictSame(
     [...fake.world.instances.values()].filter(({ name }) => name.includes('broken')),
     [],
     'HV-37: nothing is left'
   )
   fake.forget()
   await step(t, 'broken')
-  t.same(creations(fake), [])
+  t.strictSame(creations(fake), [])
   fake.host('broken').alive = true
   await admin.patch(Hypervisor, { name: 'broken' }, { metadata: { annotations: { 'kvm.cloud.sap/retry-onboarding': '1' } } })
   await step(t, 'broken')
@@ -298,7 +298,7 @@ t.test('HV-36: a console that cannot be read is a failed test, not an endless wa
   )
   lift()
   t.match((await stored('mute')).status?.onboarding, { attempts: 1, lastError: /no console/ })
-  t.same(
+  t.strictSame(
     [...fake.world.instances.values()].filter(({ name }) => name.includes('mute')),
     [],
     'HV-37: nothing is left'
@@ -343,7 +343,7 @@ t.test('HV-42, HV-43: checked first, then tested with a volume, the network, and
   const results = (done.status?.onboarding?.tests ?? []).map(
     ({ name, result }) => `${name.replace(/^ohooc\S+/, 'server')} ${result}`
   )
-  t.same(results.sort(), [
+  t.strictSame(results.sort(), [
     'check bridges Warned',
     'check libvirt Passed',
     'check storage Passed',
@@ -351,7 +351,7 @@ t.test('HV-42, HV-43: checked first, then tested with a volume, the network, and
     'server in Passed',
     'server out Passed'
   ])
-  t.same(
+  t.strictSame(
     [...fake.world.instances.values()].filter(({ name }) => name.includes('checked')),
     [],
     'HV-37: nothing is left'
@@ -403,30 +403,30 @@ t.test('AG-7: with the policy `report` drift is left and told; what the spec ask
   const told = async () =>
     (await stored('left')).status?.drift?.map(({ kind, name, action }) => `${kind} ${name} ${action}`).sort() ?? []
   await pass()
-  t.same(memberships('left').sort(), ['extra', 'general', 'z1'])
+  t.strictSame(memberships('left').sort(), ['extra', 'general', 'z1'])
   leave('general')
   fake.world.providers.get(fake.host('left').id)?.traits.delete('CUSTOM_LEFT')
   await pass()
-  t.same(memberships('left').sort(), ['extra', 'z1'])
-  t.same(await told(), ['aggregate general reported', 'trait CUSTOM_LEFT reported'])
+  t.strictSame(memberships('left').sort(), ['extra', 'z1'])
+  t.strictSame(await told(), ['aggregate general reported', 'trait CUSTOM_LEFT reported'])
   t.match(await conditionOf('left', 'AggregatesUpdated'), { status: 'False', reason: 'Failed', message: /general: not a member/ })
   t.match(await conditionOf('left', 'TraitsUpdated'), { status: 'False', reason: 'Failed', message: /CUSTOM_LEFT: absent/ })
   const spec = { aggregates: ['general', 'extra', 'later'], customTraits: ['CUSTOM_LEFT', 'CUSTOM_KEPT', 'CUSTOM_LATER'] }
   await admin.patch(Hypervisor, { name: 'left' }, { spec })
   await pass()
-  t.same(memberships('left').sort(), ['extra', 'later', 'z1'])
+  t.strictSame(memberships('left').sort(), ['extra', 'later', 'z1'])
   leave('extra') // somebody goes on
   await pass()
-  t.same(memberships('left').sort(), ['later', 'z1'])
-  t.same(await told(), ['aggregate extra reported', 'aggregate general reported', 'trait CUSTOM_LEFT reported'])
+  t.strictSame(memberships('left').sort(), ['later', 'z1'])
+  t.strictSame(await told(), ['aggregate extra reported', 'aggregate general reported', 'trait CUSTOM_LEFT reported'])
   const has = (trait: string) => fake.world.providers.get(fake.host('left').id)?.traits.has(trait)
   t.ok(has('CUSTOM_LATER') && has('CUSTOM_KEPT') && !has('CUSTOM_LEFT'))
   await admin.patch(Hypervisor, { name: 'left' }, { spec: { aggregates: ['later'], customTraits: ['CUSTOM_LATER'] } })
   await pass()
-  t.same(await told(), [], 'what is wanted no more is no drift')
+  t.strictSame(await told(), [], 'what is wanted no more is no drift')
   t.match(await conditionOf('left', 'AggregatesUpdated'), { status: 'True', reason: 'Succeeded' })
   t.match(await conditionOf('left', 'TraitsUpdated'), { status: 'True', reason: 'Succeeded' })
-  t.same(memberships('left').sort(), ['later', 'z1'])
+  t.strictSame(memberships('left').sort(), ['later', 'z1'])
   t.notOk(has('CUSTOM_KEPT'))
 })
 
@@ -436,7 +436,7 @@ t.test('AG-3: another zone only for a disabled and empty host, and back when the
   await make('mover', {}, onboarded('mover'), 'z2')
   await running.hypervisorChanged('aggregates', 'mover')
   t.match(await conditionOf('mover', 'AggregatesUpdated'), { reason: 'Failed', message: /only when it is disabled and empty/ })
-  t.same(memberships('mover'), ['z1'])
+  t.strictSame(memberships('mover'), ['z1'])
   fake.host('mover').status = 'disabled'
   const servers = ['one', 'two', 'three'].map(name => fake.addServer({ name, host: 'mover' }))
   fake.forget()
@@ -452,9 +452,9 @@ t.test('AG-3: another zone only for a disabled and empty host, and back when the
   })
   await running.hypervisorChanged('aggregates', 'mover')
   lift()
-  t.same(memberships('mover'), ['z1'], 'rolled back')
+  t.strictSame(memberships('mover'), ['z1'], 'rolled back')
   await running.hypervisorChanged('aggregates', 'mover')
-  t.same(memberships('mover'), ['z2'])
+  t.strictSame(memberships('mover'), ['z2'])
 })
 
 t.test('HV-8: observe mode records and writes nothing to OpenStack', async t => {
@@ -463,16 +463,16 @@ t.test('HV-8: observe mode records and writes nothing to OpenStack', async t => 
   await admin.patch(Hypervisor, { name: 'watched' }, { metadata: { annotations: { 'kvm.cloud.sap/drover-observe': 'true' } } })
   fake.forget()
   await step(t, 'watched')
-  t.same(
+  t.strictSame(
     fake.requests.filter(({ method, service }) => method !== 'GET' && service !== 'identity'),
     []
   )
   const { status } = await stored('watched')
-  t.same(status?.drift?.map(({ kind, name, action }) => `${kind} ${name} ${action}`).sort(), [
+  t.strictSame(status?.drift?.map(({ kind, name, action }) => `${kind} ${name} ${action}`).sort(), [
     'aggregate z1 reported',
     'trait CUSTOM_W reported'
   ])
-  t.same(
+  t.strictSame(
     status?.conditions?.map(({ type }) => type),
     ['Onboarding'],
     "the other operator's conditions are its own"
@@ -549,8 +549,8 @@ t.test('500 hosts in one listing: each tick asks for it once, and nothing is wri
   }
   const before = await versions()
   fake.forget()
-  t.same(new Set(await sharing.tick('slow')), new Set([204]))
-  t.same(await versions(), before, 'HV-7')
+  t.strictSame(new Set(await sharing.tick('slow')), new Set([204]))
+  t.strictSame(await versions(), before, 'HV-7')
   const asked = fake.requests.filter(({ path }) => !path.endsWith('/')).map(({ method, path }) => `${method} ${path}`)
   t.ok(asked.length <= 25, `${asked.length} calls for ${ours.length} hosts of ${names.length}: ${[...new Set(asked)].join(', ')}`)
 })
@@ -558,7 +558,7 @@ t.test('500 hosts in one listing: each tick asks for it once, and nothing is wri
 t.test('their roles are the smallest that work, also when the same is told twice', async t => {
   const provider = fake.world.providers.get(fake.host('traced').id)
   const general = fake.world.aggregates.find(({ name }) => name === 'general')
-  t.same(new Set(await running.tick('fast')), new Set([204]), 'from the first one on they follow the hosts')
+  t.strictSame(new Set(await running.tick('fast')), new Set([204]), 'from the first one on they follow the hosts')
   for (let time = 0; time < 2; time++) {
     provider?.traits.delete('CUSTOM_TRACED')
     if (general) general.hosts = general.hosts.filter(host => host !== 'traced')
@@ -577,5 +577,5 @@ t.test('their roles are the smallest that work, also when the same is told twice
   const watches = async (name: string) =>
     !(await rightsOf(api, `${name}.yaml`, name)).unused.some(one => one.startsWith('watch '))
   for (const { name } of functions) await eventually(`the watch of ${name}`, () => watches(name))
-  for (const { name } of functions) t.same(await rightsOf(api, `${name}.yaml`, name), { unused: [], refused: [] }, name)
+  for (const { name } of functions) t.strictSame(await rightsOf(api, `${name}.yaml`, name), { unused: [], refused: [] }, name)
 })

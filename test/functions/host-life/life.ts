@@ -118,10 +118,10 @@ export async function life(t: Test, api: ControlPlane, target: OpenStack): Promi
   await reached('in the aggregates of its test', ({ status }) => (status?.aggregates?.length ?? 0) >= 2)
   await reached('service enabled, test begun', hypervisor => isPast(hypervisor, 'Testing'))
   await reached('test passed, its server gone', hypervisor => isPast(hypervisor, 'Handover'))
-  t.same(await cloud.servers.list({ allProjects: true, host }), [])
+  t.strictSame(await cloud.servers.list({ allProjects: true, host }), [])
   const done = await reached('handed over', hypervisor => condition(hypervisor, 'Onboarding')?.status === 'False')
   t.match(done.status?.onboarding?.tests, [{ result: 'Passed' }])
-  t.same(await memberships(), ['general', 'zone-a'])
+  t.strictSame(await memberships(), ['general', 'zone-a'])
   t.ok((await cloud.resourceProviders.traits(done.status?.hypervisorId ?? '')).traits.includes('CUSTOM_LIFE'))
   await reached('Ready', hypervisor => condition(hypervisor, 'Ready')?.status === 'True')
 
@@ -140,7 +140,7 @@ export async function life(t: Test, api: ControlPlane, target: OpenStack): Promi
       const { drift = [] } = (await find())?.status ?? {}
       return drift.length >= 2 && drift
     })
-    t.same(drift.map(({ kind, name, action }) => `${kind} ${name} ${action}`).sort(), [
+    t.strictSame(drift.map(({ kind, name, action }) => `${kind} ${name} ${action}`).sort(), [
       'aggregate general repaired',
       'trait CUSTOM_LIFE repaired'
     ])
@@ -176,10 +176,10 @@ export async function life(t: Test, api: ControlPlane, target: OpenStack): Promi
   await target.stopAgent(host)
   await reached('no agent pods', hypervisor => condition(hypervisor, 'AgentPodsEvicted')?.status === 'True')
   await reached('Offboarded', hypervisor => condition(hypervisor, 'Offboarded')?.status === 'True')
-  t.same(await memberships(), [])
-  t.same(await cloud.hypervisors.search(host), [], 'Nova knows it no more')
+  t.strictSame(await memberships(), [])
+  t.strictSame(await cloud.hypervisors.search(host), [], 'Nova knows it no more')
   t.equal(await cloud.resourceProviders.get(done.status?.hypervisorId ?? ''), undefined, 'nor does Placement')
-  t.same(await cloud.services.list({ host }), [])
+  t.strictSame(await cloud.services.list({ host }), [])
 }
 
 /** A node whose kubelet never speaks is not ready after a minute, however well its host is: on a slow machine the life takes longer. */

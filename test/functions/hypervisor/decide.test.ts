@@ -21,7 +21,7 @@ const wanted = (step: Step): Wanted => {
 
 t.test('a Node without the label is nobody of ours', async t => {
   const plain = { metadata: { name: 'host-1', labels: {} } }
-  t.same(decide(seen({ node: plain }), options), { do: 'nothing' })
+  t.strictSame(decide(seen({ node: plain }), options), { do: 'nothing' })
 })
 
 const created: Array<[name: string, given: Seen, spec: Spec]> = [
@@ -46,7 +46,8 @@ const created: Array<[name: string, given: Seen, spec: Spec]> = [
     { highAvailability: true, installCertificate: true, lifecycleEnabled: false, skipTests: false, maintenance: 'termination' }
   ]
 ]
-for (const [name, given, spec] of created) t.test(`created ${name}`, async t => t.same(wanted(decide(given, options)).spec, spec))
+for (const [name, given, spec] of created)
+  t.test(`created ${name}`, async t => t.strictSame(wanted(decide(given, options)).spec, spec))
 
 const lists: Array<
   [name: string, given: ReturnType<typeof node>, aggregates: string[] | undefined, traits: string[] | undefined]
@@ -68,7 +69,7 @@ for (const [name, given, aggregates, customTraits] of lists) {
 
 t.test('labels are copied, the shard keys too, and nothing else', async t => {
   const given = node({ metadata: { labels: { 'kubernetes.metal.cloud.sap/bb': 'bb1', [zone]: 'z', shard: 's', other: 'o' } } })
-  t.same(wanted(decide(seen({ node: given }), { ...options, shardKeys: ['shard'] })).metadata, {
+  t.strictSame(wanted(decide(seen({ node: given }), { ...options, shardKeys: ['shard'] })).metadata, {
     name: 'host-1',
     labels: { 'kubernetes.metal.cloud.sap/bb': 'bb1', [zone]: 'z', shard: 's' },
     ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'host-1', uid: 'node-uid', blockOwnerDeletion: true }]
@@ -115,7 +116,7 @@ const kept: Array<[name: string, given: Partial<Seen>, spec: Spec, keptLifecycle
 for (const [name, given, spec, keptLifecycle = false] of kept) {
   t.test(name, async t => {
     const step = decide(seen(given), options)
-    t.same(wanted(step).spec, spec)
+    t.strictSame(wanted(step).spec, spec)
     t.match(step, { keptLifecycle })
   })
 }
@@ -129,7 +130,7 @@ t.test('HV-22: a frozen spec is repeated as it is, and the difference noted as d
   const frozen = hypervisor({ maintenance: 'termination', lifecycleEnabled: true, aggregates: ['old'] })
   const given = seen({ node: annotated('new'), hypervisor: frozen })
   const step = decide(given, options)
-  t.same(wanted(step).spec, { maintenance: 'termination', lifecycleEnabled: true, aggregates: ['old'] })
+  t.strictSame(wanted(step).spec, { maintenance: 'termination', lifecycleEnabled: true, aggregates: ['old'] })
   const status = reflect(given, step, { ok: true }, frozen, now, options)
   t.match(status, {
     drift: [
@@ -161,7 +162,7 @@ const types = ({ conditions }: { conditions: Array<{ type: string }> }) => condi
 
 t.test('Terminating is told while it lasts, and cancelled when it ends', async t => {
   t.match(statusOf({ node: terminating }).conditions[1], { type: 'Terminating', status: 'True', reason: 'Terminating' })
-  t.same(types(statusOf({})), ['Ready', 'Tainted'], 'never said, never cancelled')
+  t.strictSame(types(statusOf({})), ['Ready', 'Tainted'], 'never said, never cancelled')
   const was = hypervisor({}, { numInstances: 0, conditions: [condition('Terminating', 'True', 'Terminating')] })
   t.match(statusOf({}, was).conditions[1], { type: 'Terminating', status: 'False', reason: 'Cancelled' })
 })
@@ -173,8 +174,8 @@ t.test('HV-25: agents are looked for only when the host is drained and tainted',
     metadata: { name, namespace: 'agents' },
     spec: { containers: [], ...more }
   })
-  t.same(types(statusOf({ node: node() }, drained)), ['Ready', 'Tainted'])
-  t.same(types(statusOf({ node: tainted })), ['Ready', 'Tainted'], 'not drained')
+  t.strictSame(types(statusOf({ node: node() }, drained)), ['Ready', 'Tainted'])
+  t.strictSame(types(statusOf({ node: tainted })), ['Ready', 'Tainted'], 'not drained')
   t.match(statusOf({ node: tainted }, drained).conditions[1], { type: 'AgentPodsEvicted', status: 'True', reason: 'NoAgentPods' })
   const pods = [
     pod('nova-compute'),
@@ -210,7 +211,7 @@ for (const [name, given, before, ip] of ips) {
 t.test('HV-6, HV-7: a second look changes nothing, and the transition time moves only with the status', async t => {
   const first = statusOf({})
   const again = statusOf({}, hypervisor({}, { numInstances: 0, ...first }), new Date(now.getTime() + 60_000))
-  t.same(again, first)
+  t.strictSame(again, first)
 })
 
 t.test('a failed write of the spec is told', async t => {
@@ -221,10 +222,10 @@ t.test('a failed write of the spec is told', async t => {
 
 t.test('HV-4: with an older CRD only compatible fields are written', async t => {
   const all = seen({ node: addressed('10.0.0.1'), hypervisor: hypervisor({}) })
-  t.same(Object.keys(reflect(all, decide(all, options), { ok: true }, hypervisor({}), now, { ...options, extended: false })), [
-    'internalIp',
-    'conditions'
-  ])
+  t.strictSame(
+    Object.keys(reflect(all, decide(all, options), { ok: true }, hypervisor({}), now, { ...options, extended: false })),
+    ['internalIp', 'conditions']
+  )
 })
 
 t.test('HV-8: who only observes says what it would do in fields that are Drover’s alone', async t => {
@@ -248,7 +249,7 @@ t.test('HV-27: a host that was onboarded before Drover came is Ready at once', a
   const adopted = hypervisor({}, { numInstances: 3, conditions: [condition('Onboarding', 'False', 'Succeeded')] }, [])
   const { conditions, phase } = statusOf({}, adopted)
   t.match(conditions, [{ type: 'Ready', status: 'True', reason: 'Ready' }])
-  t.same(types({ conditions }), ['Ready', 'Tainted'], 'and its onboarding stays as it is')
+  t.strictSame(types({ conditions }), ['Ready', 'Tainted'], 'and its onboarding stays as it is')
   t.equal(phase, 'Active')
 })
 

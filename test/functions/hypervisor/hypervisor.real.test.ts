@@ -74,7 +74,7 @@ t.test('a Node becomes a Hypervisor with true conditions', async t => {
   })
   t.equal(await nodeChanged('plain', 'created,labels'), 204)
   const { metadata, spec, status } = await stored(admin, 'plain')
-  t.same(metadata.labels, { [zone]: 'z1', 'kubernetes.metal.cloud.sap/bb': 'bb1' })
+  t.strictSame(metadata.labels, { [zone]: 'z1', 'kubernetes.metal.cloud.sap/bb': 'bb1' })
   t.match(metadata.ownerReferences, [{ kind: 'Node', uid: made.metadata?.uid, blockOwnerDeletion: true }])
   t.notOk(metadata.ownerReferences?.[0]?.controller)
   t.match(spec, { lifecycleEnabled: true, skipTests: false, aggregates: ['a', 'b', 'z1'], customTraits: ['CUSTOM_X'] })
@@ -86,7 +86,7 @@ t.test('a Node becomes a Hypervisor with true conditions', async t => {
 t.test('HV-7: the same event twenty times at once writes once', async t => {
   await makeNode('crowd')
   const answers = await Promise.all(Array.from({ length: 20 }, () => nodeChanged('crowd', 'created')))
-  t.same(new Set(answers), new Set([204]))
+  t.strictSame(new Set(answers), new Set([204]))
   const { metadata } = await stored(admin, 'crowd')
   t.equal(metadata.generation, 1)
   t.equal(await nodeChanged('crowd'), 204)
@@ -97,7 +97,7 @@ t.test('HV-7: the same event twenty times at once writes once', async t => {
 t.test('a Node without zone and annotations, and one that is no hypervisor', async t => {
   await makeNode('bare')
   t.equal(await nodeChanged('bare'), 204)
-  t.same((await stored(admin, 'bare')).spec.aggregates, [])
+  t.strictSame((await stored(admin, 'bare')).spec.aggregates, [])
   await admin.create(Node, { metadata: { name: 'worker' } })
   t.equal(await nodeChanged('worker'), 204)
   t.equal(await admin.find(Hypervisor, 'worker'), undefined)
@@ -112,7 +112,7 @@ t.test('HV-20: labels and the lifecycle follow the Node, but what others set sta
   await admin.patch(Node, { name: 'labels' }, { metadata: { labels: { [lifecycle]: null, [zone]: null } } })
   t.equal(await nodeChanged('labels', 'labels'), 204)
   const { metadata, spec } = await stored(admin, 'labels')
-  t.same(metadata.labels, { mine: 'yes' })
+  t.strictSame(metadata.labels, { mine: 'yes' })
   t.match(spec, { lifecycleEnabled: false, highAvailability: false }, 'an explicit false, and the other hand untouched')
 
   await admin.patch(Hypervisor, { name: 'labels' }, { spec: { lifecycleEnabled: true } })
@@ -190,8 +190,8 @@ t.test('HV-5: fields of an earlier writer are taken over, so that they go when t
   )
   t.equal(await nodeChanged('adopted'), 204)
   const { metadata, spec } = await stored(admin, 'adopted')
-  t.same(metadata.labels ?? {}, {})
-  t.same(spec.aggregates, [])
+  t.strictSame(metadata.labels ?? {}, {})
+  t.strictSame(spec.aggregates, [])
   t.equal(spec.lifecycleEnabled, true)
 })
 
@@ -280,7 +280,7 @@ t.test('HV-26: a Node that vanishes with servers on it is told before and after 
   t.equal(await post('sap.cloud.kvm.hypervisor.deleted.v1', 'vanished', { data }), 204)
   const events = told.filter(({ type }) => type === 'sap.cloud.kvm.node.vanished.v1')
   t.ok(events.length >= 1)
-  t.same(new Set(events.map(({ id }) => id)), new Set([`${metadata.uid}/vanished`]), 'one fact, however often it is told')
+  t.strictSame(new Set(events.map(({ id }) => id)), new Set([`${metadata.uid}/vanished`]), 'one fact, however often it is told')
   t.match(JSON.parse(events[0]?.body ?? ''), { host: 'vanished', numInstances: 1, instances: ['server-1'] })
 })
 
@@ -420,7 +420,7 @@ t.test('refusals and noise', async t => {
 
 // before the restart below: an API server that has just come up refuses for a moment, until it has read the roles
 t.test('its role is the smallest that works: nothing was refused, and nothing is granted that was not used', async t => {
-  t.same(await rightsOf(api, 'hypervisor.yaml', 'hypervisor'), { unused: [], refused: [] })
+  t.strictSame(await rightsOf(api, 'hypervisor.yaml', 'hypervisor'), { unused: [], refused: [] })
 })
 
 t.test('the whole way, as it ships: Node → bundle of the cluster agent → bundle of the function → Hypervisor', async t => {
@@ -445,7 +445,7 @@ t.test('the whole way, as it ships: Node → bundle of the cluster agent → bun
   await api.up()
   await admin.patch(Node, { name: 'walked' }, { metadata: { labels: { [zone]: 'z3' } } })
   await eventually('the newest label', async () => (await stored(admin, 'walked')).metadata.labels?.[zone] === 'z3')
-  t.same(await Promise.all([agent.stop(), shipped.stop()]), [0, 0], 'both stop in order')
+  t.strictSame(await Promise.all([agent.stop(), shipped.stop()]), [0, 0], 'both stop in order')
 })
 
 t.test('a Hypervisor goes with its Node', async t => {

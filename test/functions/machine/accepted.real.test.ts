@@ -50,6 +50,6 @@ t.test('the API server accepts every object of 2,000 random Machines', async t =
     }
   }
   await Promise.all(Array.from({ length: 16 }, work))
-  t.same(refused.slice(0, 5), [])
+  t.strictSame(refused.slice(0, 5), [])
   t.ok(objects > 3000, `${objects} different objects`)
 })

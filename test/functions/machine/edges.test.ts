@@ -6,9 +6,9 @@ import { createMetrics } from '../../../functions/machine/metrics.ts'
 import { parseAddress, servePages } from '../../../functions/machine/ports.ts'
 
 t.test('H2: an address is read, and Knative’s own ports are refused by the name of the variable', async t => {
-  t.same(parseAddress('METRICS_BIND_ADDRESS', ':8081'), { host: undefined, port: 8081 })
-  t.same(parseAddress('METRICS_BIND_ADDRESS', '127.0.0.1:8081'), { host: '127.0.0.1', port: 8081 })
-  t.same(parseAddress('METRICS_BIND_ADDRESS', '[::1]:8081'), { host: '::1', port: 8081 })
+  t.strictSame(parseAddress('METRICS_BIND_ADDRESS', ':8081'), { host: undefined, port: 8081 })
+  t.strictSame(parseAddress('METRICS_BIND_ADDRESS', '127.0.0.1:8081'), { host: '127.0.0.1', port: 8081 })
+  t.strictSame(parseAddress('METRICS_BIND_ADDRESS', '[::1]:8081'), { host: '::1', port: 8081 })
   for (const port of [8008, 8012, 8013, 8022, 8112, 9090, 9091])
     t.throws(() => parseAddress('METRICS_BIND_ADDRESS', `:${port}`), { message: new RegExp(`METRICS_BIND_ADDRESS.*${port}`) })
   for (const wrong of ['8081', ':', ':http', ':70000'])
@@ -21,9 +21,9 @@ t.test('H1: 200 or 500, and 200 for the metrics', async t => {
   const server = await servePages({ host: '127.0.0.1', port: 0 }, pages)
   t.teardown(() => server.close())
   const get = async (path: string) => (await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`)).status
-  t.same([await get('/healthz'), await get('/readyz'), await get('/metrics'), await get('/else')], [200, 200, 200, 404])
+  t.strictSame([await get('/healthz'), await get('/readyz'), await get('/metrics'), await get('/else')], [200, 200, 200, 404])
   problem = 'no API server'
-  t.same([await get('/healthz'), await get('/readyz')], [200, 500])
+  t.strictSame([await get('/healthz'), await get('/readyz')], [200, 500])
 })
 
 t.test('MT2: a hundred networks have their own count, the others one together', async t => {

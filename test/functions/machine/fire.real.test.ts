@@ -141,12 +141,12 @@ t.test('killed at any step of making or deleting it: nothing is left, the finali
         await storm(name)
         return admin.find(Machine, name, ns)
       })
-      t.same(await leftovers(name), [], name)
+      t.strictSame(await leftovers(name), [], name)
       steps++
     }
   }
   t.ok(steps > 12, `${steps} places to die at`)
-  t.same(await leftovers('neighbour'), before, 'nothing of another Machine was touched')
+  t.strictSame(await leftovers('neighbour'), before, 'nothing of another Machine was touched')
   t.ok(await admin.find(NetworkAttachment, 'br0-vlan5', ns), 'which still needs the attachment')
   await admin.delete(Machine, { name: 'neighbour', namespace: ns })
   await gone('the neighbour', async () => {

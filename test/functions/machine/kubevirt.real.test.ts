@@ -54,7 +54,7 @@ t.test('none of the golden, the seed’s and 2,000 random VMs is refused by Kube
     }
   }
   await Promise.all(Array.from({ length: 8 }, work))
-  t.same(refused, [])
+  t.strictSame(refused, [])
 })
 
 t.test('a Machine runs when its VM runs; stop and start by others are followed and not fought', async t => {

@@ -62,13 +62,13 @@ t.test('§12, §13: the golden example and those of the seed, from Machine to Ru
     const wanted = name === 'web-7' ? goldenVm.spec.template.spec : seedVms[name]
     // MAC addresses are derived from the namespace, which is the test's here
     const anyMac = (text: string) => text.replaceAll(/"02(:[0-9a-f]{2}){5}"/g, '"MAC"')
-    t.same(
+    t.strictSame(
       JSON.parse(anyMac(JSON.stringify(vm.spec.template.spec))),
       JSON.parse(anyMac(JSON.stringify(wanted))),
       `${name} as the specification has it`
     )
     const { metadata, status } = await find(ns, name)
-    t.same(metadata.finalizers, [finalizer], 'F1')
+    t.strictSame(metadata.finalizers, [finalizer], 'F1')
     t.match(status, { phase: 'Creating', vmName: name, observedGeneration: 1, resourceVersion: vm.metadata.resourceVersion })
     t.match(status?.conditions, [
       { type: 'Ready', status: 'False', reason: 'Provisioning' },
@@ -212,8 +212,8 @@ t.test('M5: updates of cpu, memory, disk, network and cloud-init reach the VM; w
   })
   const vm = await vmOf('updated')
   t.match(vm.spec.template.spec.domain, { cpu: { cores: 3 }, memory: { guest: '3Gi' } })
-  t.same(vm.spec.template.spec.networks, [{ name: 'eth0', multus: { networkName: 'br9-vlan9' } }])
-  t.same(
+  t.strictSame(vm.spec.template.spec.networks, [{ name: 'eth0', multus: { networkName: 'br9-vlan9' } }])
+  t.strictSame(
     vm.spec.template.spec.volumes?.map(({ name }) => name),
     ['root', 'data', 'cloudinitdisk', 'hot'],
     'hot-plugged kept, drift repaired'
@@ -352,14 +352,14 @@ t.test('E1–E7: each error is told, and left when its cause is gone (P3)', asyn
   t.match(await ready('e7'), { reason: 'NameConflict', message: /e7-root/ })
   t.equal(await admin.find(VirtualMachine, 'e7', ns), undefined, 'T6')
   const claim = await admin.find(PersistentVolumeClaim, 'e7-root', ns)
-  t.same([claim?.metadata?.labels, claim?.metadata?.ownerReferences], [undefined, undefined], 'S5: never adopted')
+  t.strictSame([claim?.metadata?.labels, claim?.metadata?.ownerReferences], [undefined, undefined], 'S5: never adopted')
 
   await make('c5', { template: 'small', cloudInit: { secretRef: { name: 'init', key: 'mine' } } })
   t.match(await ready('c5'), { reason: 'CloudInitSecretNotFound' })
   t.equal((await find(ns, 'c5')).status?.phase, 'Pending')
   await admin.create(Secret, { metadata: { name: 'init', namespace: ns }, data: { mine: 'YQ==' } })
   t.match(await ready('c5'), { reason: 'Provisioning' })
-  t.same((await admin.find(Secret, 'c5-cloudinit', ns))?.data, { userdata: 'YQ==' })
+  t.strictSame((await admin.find(Secret, 'c5-cloudinit', ns))?.data, { userdata: 'YQ==' })
 })
 
 t.test('N3: a foreign attachment is used when equal, and never changed', async t => {
@@ -419,7 +419,7 @@ t.test('F1–F8: deletion leaves nothing behind, and touches nothing of others',
   t.match(await conditionOf('leaving', 'Ready'), { status: 'False', reason: 'Deleting', message: /VirtualMachine leaving/ })
   t.ok(await admin.find(PersistentVolumeClaim, 'leaving-root', ns), 'F2: claims wait for the VM')
   await poke(ns, 'leaving')
-  t.same((await find(ns, 'leaving')).metadata.finalizers, [finalizer], 'F8')
+  t.strictSame((await find(ns, 'leaving')).metadata.finalizers, [finalizer], 'F8')
   await admin.patch(VirtualMachine, { name: 'leaving', namespace: ns }, { metadata: { finalizers: null } })
   await gone('the Machine', async () => {
     await poke(ns, 'leaving')
@@ -494,9 +494,9 @@ t.test('R2: its role is the smallest that works', async t => {
   const { unused, refused } = await rightsOf(api, 'machine.yaml', 'kubevirt-operator-controller-manager')
   // asked by others on its behalf: the owner references by the API server, a clone by CDI
   const asked = new Set(['update vitistack.io/machines/finalizers', 'create cdi.kubevirt.io/datavolumes/source'])
-  t.same(
+  t.strictSame(
     unused.filter(right => !asked.has(right)),
     []
   )
-  t.same(refused, [])
+  t.strictSame(refused, [])
 })

@@ -18,9 +18,9 @@ const guest = (spec: Spec, more?: Partial<RenderOptions>): InstanceSpec => made(
 
 t.test('§12: the golden example, byte by byte', async t => {
   const { attachments, secret, claims, dataVolumes, vm } = render(goldenMachine, networkOf, undefined, options)
-  t.same({ apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', ...vm }, goldenVm)
+  t.strictSame({ apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', ...vm }, goldenVm)
   const meta = (name: string) => ({ name, namespace: 'shop', labels: labels('web-7'), ownerReferences: owner('web-7') })
-  t.same(attachments, [
+  t.strictSame(attachments, [
     {
       metadata: { name: 'br-prov-vlan310', namespace: 'shop', labels: { 'vitistack.io/managed-by': 'kubevirt-operator' } },
       spec: {
@@ -29,14 +29,14 @@ t.test('§12: the golden example, byte by byte', async t => {
       }
     }
   ])
-  t.same(secret, {
+  t.strictSame(secret, {
     metadata: meta('web-7-cloudinit'),
     data: {
       userdata: Buffer.from('#cloud-config\nfqdn: web-7.shop.example\n').toString('base64'),
       networkdata: Buffer.from('version: 2\n').toString('base64')
     }
   })
-  t.same(claims, [
+  t.strictSame(claims, [
     {
       metadata: meta('web-7-logs'),
       spec: {
@@ -47,7 +47,7 @@ t.test('§12: the golden example, byte by byte', async t => {
       }
     }
   ])
-  t.same(dataVolumes, [
+  t.strictSame(dataVolumes, [
     {
       metadata: meta('web-7-root'),
       spec: {
@@ -76,9 +76,9 @@ for (const given of seedMachines) {
   const { name } = given.metadata
   t.test(`§13: the seed's ${name}`, async t => {
     const { attachments, secret, claims, dataVolumes, vm } = render(given, networkOf, undefined, options)
-    t.same(vm.metadata, { name, namespace: 'default', labels: labels(name), ownerReferences: owner(name) })
-    t.same(vm.spec, { runStrategy: 'Always', template: { metadata: { labels: labels(name) }, spec: seedVms[name] } })
-    t.same(
+    t.strictSame(vm.metadata, { name, namespace: 'default', labels: labels(name), ownerReferences: owner(name) })
+    t.strictSame(vm.spec, { runStrategy: 'Always', template: { metadata: { labels: labels(name) }, spec: seedVms[name] } })
+    t.strictSame(
       claims.map(({ metadata, spec }) => [
         metadata.name,
         spec.resources.requests.storage,
@@ -87,8 +87,8 @@ for (const given of seedMachines) {
       claimsOf[name]
     )
     for (const { spec } of claims) t.match(spec, { accessModes: ['ReadWriteOnce'], volumeMode: 'Filesystem' })
-    t.same(dataVolumes, [])
-    t.same(
+    t.strictSame(dataVolumes, [])
+    t.strictSame(
       attachments.map(({ spec }) => JSON.parse(spec?.config ?? '') as unknown),
       name === 'networked-vm'
         ? [
@@ -99,7 +99,7 @@ for (const given of seedMachines) {
     )
     if (name !== 'cloud-init-vm') return t.equal(secret, undefined, 'C1')
     t.equal(secret?.metadata?.name, 'cloud-init-vm-cloudinit')
-    t.same(Object.keys(secret?.data ?? {}), ['userdata'])
+    t.strictSame(Object.keys(secret?.data ?? {}), ['userdata'])
     return t.equal(
       Buffer.from(secret?.data?.['userdata'] ?? '', 'base64').toString(),
       given.spec.cloudInit?.userData,
@@ -118,7 +118,7 @@ t.test('T2, T4: overrides count field by field, disks by name and in place', asy
       { name: 'root', accessMode: 'ReadWriteMany' }
     ]
   })
-  t.same(
+  t.strictSame(
     claims.map(({ metadata, spec }) => [metadata.name, spec.resources.requests.storage, spec.accessModes[0]]),
     [
       ['m-root', '20Gi', 'ReadWriteMany'],
@@ -158,11 +158,11 @@ t.test('S6, S7: read-only disks and every source', async t => {
       { name: 'own', source: { pvc: { name: 'isos' } } }
     ]
   })
-  t.same(
+  t.strictSame(
     claims.map(({ metadata }) => metadata.name),
     ['m-root', 'm-ro', 'm-empty']
   )
-  t.same(
+  t.strictSame(
     dataVolumes.map(({ metadata, spec }) => [metadata.name, spec.source ?? spec.sourceRef]),
     [
       ['m-web', { http: { url: 'https://x/y.qcow2' } }],
@@ -172,9 +172,9 @@ t.test('S6, S7: read-only disks and every source', async t => {
     ]
   )
   const { domain, volumes } = vm.spec.template.spec
-  t.same(domain.devices.disks?.[1], { name: 'ro', disk: { bus: 'virtio', readonly: true } })
-  t.same(domain.devices.disks?.at(-1), { name: 'own', cdrom: { bus: 'sata', readonly: true } })
-  t.same(volumes?.slice(-4), [
+  t.strictSame(domain.devices.disks?.[1], { name: 'ro', disk: { bus: 'virtio', readonly: true } })
+  t.strictSame(domain.devices.disks?.at(-1), { name: 'own', cdrom: { bus: 'sata', readonly: true } })
+  t.strictSame(volumes?.slice(-4), [
     { name: 'box', containerDisk: { image: 'img' } },
     { name: 'empty', persistentVolumeClaim: { claimName: 'm-empty' } },
     { name: 'iso', dataVolume: { name: 'm-iso' } },
@@ -210,7 +210,7 @@ t.test('the label of the cluster goes to every child', async t => {
   )
   const { vm, claims, secret } = render(given, networkOf, undefined, options)
   for (const { metadata } of [vm, ...claims, secret ?? {}] as Array<{ metadata?: { labels?: object } }>)
-    t.same(metadata?.labels, { ...labels('m'), 'cluster.vitistack.io/cluster-name': 'c1' })
+    t.strictSame(metadata?.labels, { ...labels('m'), 'cluster.vitistack.io/cluster-name': 'c1' })
 })
 
 t.test('B1–B4: boot order', async t => {
@@ -221,14 +221,14 @@ t.test('B1–B4: boot order', async t => {
   const cdroms: Spec['cdroms'] = [{ name: 'iso', source: { containerDisk: { image: 'i' } } }]
   const disks: Spec['disks'] = [{ name: 'data', size: '1Gi' }]
   const cloudInit = { userData: 'x' }
-  t.same(numbers({ template: 'small', disks, cloudInit }), { root: 1 }, 'B2')
-  t.same(numbers({ template: 'small', disks, cdroms, cloudInit, bootOrder: ['cdrom', 'network', 'disk'] }), {
+  t.strictSame(numbers({ template: 'small', disks, cloudInit }), { root: 1 }, 'B2')
+  t.strictSame(numbers({ template: 'small', disks, cdroms, cloudInit, bootOrder: ['cdrom', 'network', 'disk'] }), {
     iso: 1,
     default: 2,
     root: 3,
     data: 4
   })
-  t.same(numbers({ template: 'small', disks, cdroms, bootOrder: ['network'] }), { default: 1 })
+  t.strictSame(numbers({ template: 'small', disks, cdroms, bootOrder: ['network'] }), { default: 1 })
 })
 
 t.test('N3: names of attachments', async t => {
@@ -281,8 +281,8 @@ t.test('N6: pod network and nadRef', async t => {
     undefined,
     options
   )
-  t.same(attachments, [], 'used as they are')
-  t.same(vm.spec.template.spec.networks, [
+  t.strictSame(attachments, [], 'used as they are')
+  t.strictSame(vm.spec.template.spec.networks, [
     { name: 'a', pod: {} },
     { name: 'b', multus: { networkName: 'ovs' } },
     { name: 'c', multus: { networkName: 'net/ovs' } }
@@ -297,17 +297,17 @@ t.test('C1–C6: cloud-init', async t => {
     return [secret?.data, vm.spec.template.spec.volumes?.find(({ name }) => name === 'cloudinitdisk')?.cloudInitNoCloud]
   }
   const own = { name: 'm-cloudinit' }
-  t.same(from(undefined), [undefined, undefined], 'C1')
-  t.same(from({}), [undefined, undefined])
-  t.same(from({ userData: 'a', secretRef: { name: 's' } }), [{ userdata: 'YQ==' }, { secretRef: own }], 'C2: inline wins')
-  t.same(from({ secretRef: { name: 's' } }), [undefined, { secretRef: { name: 's' } }], 'C4')
-  t.same(from({ secretRef: { name: 's', key: 'userData' } }), [undefined, { secretRef: { name: 's' } }], 'C4')
-  t.same(from({ secretRef: { name: 's', key: 'mine' } }), [{ userdata: 'bWluZQ==' }, { secretRef: own }], 'C3: copied')
-  t.same(from({ secretRef: { name: 's' }, networkData: 'n' }), [
+  t.strictSame(from(undefined), [undefined, undefined], 'C1')
+  t.strictSame(from({}), [undefined, undefined])
+  t.strictSame(from({ userData: 'a', secretRef: { name: 's' } }), [{ userdata: 'YQ==' }, { secretRef: own }], 'C2: inline wins')
+  t.strictSame(from({ secretRef: { name: 's' } }), [undefined, { secretRef: { name: 's' } }], 'C4')
+  t.strictSame(from({ secretRef: { name: 's', key: 'userData' } }), [undefined, { secretRef: { name: 's' } }], 'C4')
+  t.strictSame(from({ secretRef: { name: 's', key: 'mine' } }), [{ userdata: 'bWluZQ==' }, { secretRef: own }], 'C3: copied')
+  t.strictSame(from({ secretRef: { name: 's' }, networkData: 'n' }), [
     { networkdata: 'bg==', userdata: 'dXNlcg==' },
     { networkDataSecretRef: own, secretRef: own }
   ])
-  t.same(from({ networkData: 'n' }), [{ networkdata: 'bg==' }, { networkDataSecretRef: own }], 'C6')
+  t.strictSame(from({ networkData: 'n' }), [{ networkdata: 'bg==' }, { networkDataSecretRef: own }], 'C6')
 })
 
 t.test('K7–K9: features, machine type and firmware', async t => {
@@ -320,24 +320,24 @@ t.test('K7–K9: features, machine type and firmware', async t => {
     } = guest({ template: 'small', ...(given && { domain: given }) }, more).domain
     return rest
   }
-  t.same(domain(undefined), {})
-  t.same(domain({ features: { acpi: false, apic: true, hyperv: false } }), {
+  t.strictSame(domain(undefined), {})
+  t.strictSame(domain({ features: { acpi: false, apic: true, hyperv: false } }), {
     features: { acpi: { enabled: false }, apic: { enabled: true } }
   })
-  t.same(domain({ machine: { type: 'pc-q35' } }), { machine: { type: 'q35' } })
-  t.same(domain({ machine: { type: 'pc-q35-9.0' } }), { machine: { type: 'pc-q35-9.0' } })
-  t.same(domain({ firmware: { bootloader: { efi: true } } }), { firmware: { bootloader: { efi: { secureBoot: false } } } })
-  t.same(domain({ firmware: { bootloader: { secureBoot: true } } }), {
+  t.strictSame(domain({ machine: { type: 'pc-q35' } }), { machine: { type: 'q35' } })
+  t.strictSame(domain({ machine: { type: 'pc-q35-9.0' } }), { machine: { type: 'pc-q35-9.0' } })
+  t.strictSame(domain({ firmware: { bootloader: { efi: true } } }), { firmware: { bootloader: { efi: { secureBoot: false } } } })
+  t.strictSame(domain({ firmware: { bootloader: { secureBoot: true } } }), {
     features: { smm: { enabled: true } },
     firmware: { bootloader: { efi: { secureBoot: true } } }
   })
-  t.same(domain({ firmware: { bootloader: { efi: false } } }), {})
-  t.same(
+  t.strictSame(domain({ firmware: { bootloader: { efi: false } } }), {})
+  t.strictSame(
     domain(undefined, { architecture: 'arm64' }),
     { firmware: { bootloader: { efi: { secureBoot: false } } } },
     'arm64 has no BIOS'
   )
-  t.same(
+  t.strictSame(
     guest({ template: 'small', cdroms: [{ name: 'c', source: { containerDisk: { image: 'i' } } }] }, { architecture: 'arm64' })
       .domain.devices.disks?.[1]?.cdrom?.bus,
     'scsi'

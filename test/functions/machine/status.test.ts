@@ -222,7 +222,7 @@ const cases: Array<[name: string, given: Reflected, conditions: Record<string, s
   ]
 ]
 for (const [name, given, conditions] of cases)
-  t.test(`P4: ${name}`, async t => t.same(told(reflect(given, now, grace)), conditions))
+  t.test(`P4: ${name}`, async t => t.strictSame(told(reflect(given, now, grace)), conditions))
 
 t.test('P2: the grace begins once, and is cleared on recovery', async t => {
   const first = reflect(seen({ vm: vm('ErrorUnschedulable') }), now, grace)
@@ -248,7 +248,7 @@ t.test('P6: the same facts give the same status, to the second', async t => {
     new Date(now.getTime() + 60_000),
     grace
   )
-  t.same(again, first)
+  t.strictSame(again, first)
   const moved = reflect(
     seen({ ...running, vm: vm('Paused'), machine: { ...machine({ template: 'small' }), status: first } }),
     new Date(now.getTime() + 60_000),
@@ -276,7 +276,7 @@ t.test('P5: addresses in the order of the cards, without what is of no use', asy
       { mac: '02:00:00:00:00:99', ipAddresses: ['172.17.0.1'], infoSource: 'guest-agent' }
     ]
   }
-  t.same(reflect(seen({ machine: machine(two), vm: withMac, vmi: vmi(status) }), now, grace).ipAddresses, [
+  t.strictSame(reflect(seen({ machine: machine(two), vm: withMac, vmi: vmi(status) }), now, grace).ipAddresses, [
     '10.0.0.1',
     '2001:db8::1',
     '10.0.0.2'
@@ -313,7 +313,7 @@ t.test('NC2: the machines of a network are listed whole and anew, whatever its s
   const told = (machines: Machine[]) => reflectNetwork({ ...seen, machines }, new Date(0))
   const both = told([on('b', ['eth1', 'net'], ['eth0', 'net']), on('a', ['eth0', 'net']), on('c', ['eth0', 'other'])])
   t.match(both, { machineCount: 2, observedGeneration: 3 })
-  t.same(
+  t.strictSame(
     both.machines?.map(({ name, nic }) => `${name} ${nic}`),
     ['a eth0', 'b eth0', 'b eth1']
   )

@@ -94,7 +94,7 @@ void t.test('EV-2: an Eviction that a person made works alone, also under the na
     t.match(left, { service: none, eviction: none })
     const outcome = { service: given.service, eviction: given.eviction, findings: [], actions: [] }
     const told = reflect(given, left, outcome, now, true)
-    t.same(
+    t.strictSame(
       told.conditions?.map(({ type, status, reason }) => `${type} ${status} ${reason}`),
       ['HypervisorDisabled True Succeeded'],
       'no drift, and no maintenance of ours'

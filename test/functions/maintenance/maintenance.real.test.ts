@@ -86,7 +86,7 @@ t.test('manual: disabled with the reason, drained, verified empty, then cleared:
   await set('hv1', { maintenance: 'manual', maintenanceReason: 'new fans' })
   await says('the drain', 'hv1', 'Evicting', 'False', 'Succeeded')
   const { status } = await stored('hv1')
-  t.same(on('hv1'), [], 'HV-45: nobody is left')
+  t.strictSame(on('hv1'), [], 'HV-45: nobody is left')
   t.match(status, {
     evicted: true,
     maintenance: { mode: 'manual', reason: 'new fans', evictionRef: { name: 'hv1', verdict: 'Succeeded' } }
@@ -138,7 +138,7 @@ t.test('HV-45: servers that cannot move keep the host from being called evicted;
   fake.addServer({ name: 'fine', host: 'dotted.example.com' })
   await set('dotted.example.com', { maintenance: 'auto' })
   await says('the verdict', 'dotted.example.com', 'Evicting', 'True', 'Failed')
-  t.same(on('dotted.example.com'), [stuck.id], 'the other one went all the same (EV-9)')
+  t.strictSame(on('dotted.example.com'), [stuck.id], 'the other one went all the same (EV-9)')
   t.equal((await stored('dotted.example.com')).status?.evicted, false)
   t.match((await admin.find(Eviction, 'dotted.example.com'))?.status, {
     verdict: 'Incomplete',
@@ -147,7 +147,7 @@ t.test('HV-45: servers that cannot move keep the host from being called evicted;
   stuck.vmState = 'active' // somebody ends the rescue: the Eviction is still watched (EV-24)
   await running.tick('slow', 'evict')
   await says('the late success', 'dotted.example.com', 'Evicting', 'False', 'Succeeded')
-  t.same(on('dotted.example.com'), [])
+  t.strictSame(on('dotted.example.com'), [])
 })
 
 t.test('HV-46: a server on the drained host opens it again; HV-47: another mode keeps the Eviction', async t => {
@@ -306,7 +306,7 @@ t.test('EV-2: a hand-made Eviction of the name of its host is neither deleted no
   const spec = { hypervisor: 'by-name', reason: 'by hand', maxParallel: 1 }
   const made = await admin.create(Eviction, { metadata: { name: 'by-name' }, spec })
   await eventually('the drain to begin', async () => fake.host('by-name').status === 'disabled')
-  for (const tick of ['fast', 'slow'] as const) t.same(await running.tick(tick, 'maintenance'), [204])
+  for (const tick of ['fast', 'slow'] as const) t.strictSame(await running.tick(tick, 'maintenance'), [204])
   t.equal(await running.hypervisorChanged('maintenance', 'by-name'), 204)
   t.match(fake.host('by-name'), { status: 'disabled', disabledReason: /^drover: eviction=by-name: by hand/ })
   const ended = await eventually('the end', async () => {
@@ -316,7 +316,7 @@ t.test('EV-2: a hand-made Eviction of the name of its host is neither deleted no
   })
   t.equal(ended.metadata.uid, made.metadata.uid)
   t.equal(ended.status?.verdict, 'Succeeded')
-  t.same(on('by-name'), [])
+  t.strictSame(on('by-name'), [])
   t.equal(await running.hypervisorChanged('maintenance', 'by-name'), 204)
   t.equal(fake.host('by-name').status, 'disabled', 'nobody asked to enable it')
   t.match(
@@ -329,7 +329,7 @@ t.test('their roles are the smallest that work', async t => {
   await running.tick('slow')
   for (const name of ['maintenance', 'evict']) {
     const { unused, refused } = await rightsOf(api, `${name}.yaml`, name)
-    t.same(refused, [])
-    t.same(unused, [], name)
+    t.strictSame(refused, [])
+    t.strictSame(unused, [], name)
   }
 })

@@ -100,10 +100,10 @@ await t.test('HV-4, HV-45: drained and called evicted; compatible fields only', 
   for (let at = 0; at < 5; at++) fake.addServer({ name: `s${at}`, host: 'hv1' })
   await admin.patch(Hypervisor, { name: 'hv1' }, { spec: { maintenance: 'manual', maintenanceReason: 'new fans' } })
   await evicted('the drain')
-  t.same(onHost(), [], 'nobody is left')
+  t.strictSame(onHost(), [], 'nobody is left')
   const { status = {} } = (await admin.find(Eviction, 'hv1')) ?? {}
   t.match(status, { outstandingRamMb: 0, hypervisorServiceId: host.serviceId })
-  t.same(
+  t.strictSame(
     Object.keys(status).filter(field => !compatible.status.includes(field)),
     []
   )

@@ -73,11 +73,11 @@ t.test('sample, end on both sides, a late sample, the next run', async t => {
     { origin: 'hv1', destination: 'hv2', phase: 'Completed', dataTotal: '4.0 GiB' },
     'HV-18: the destination is the real one, and its poor figures do not replace the good ones'
   )
-  t.same(afterSample(both, sample), both, 'a sample from before the end is old news')
+  t.strictSame(afterSample(both, sample), both, 'a sample from before the end is old news')
   const again = afterSample(both, { ...sample, at: '2026-11-16T13:00:00Z', origin: 'hv2' })
   t.match(again, { origin: 'hv2', phase: 'Running', history: [{ origin: 'hv1', destination: 'hv2', result: 'success' }] })
   t.notOk('destination' in again)
-  t.same(
+  t.strictSame(
     validate(Migration, {
       apiVersion: 'kvm.cloud.sap/v1alpha1',
       kind: 'Migration',

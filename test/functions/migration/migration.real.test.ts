@@ -88,7 +88,7 @@ await t.test(
       stats: { dataTotal: 64 * 2 ** 30, memBps: 512 * 2 ** 20, memDirtyRate: 1250 },
       evictionRef: { name: 'drain' }
     })
-    t.same(
+    t.strictSame(
       [...new Set(stored?.metadata.managedFields?.map(({ manager }) => manager))],
       ['drover-migration'],
       'HV-18: the only writer'
@@ -109,7 +109,7 @@ await t.test('the columns are those of the listing in use', async t => {
   const shown = body.columnDefinitions.flatMap(({ name, priority }, at) =>
     priority === 0 ? [[name, body.rows[0]?.cells[at]]] : []
   )
-  t.same(
+  t.strictSame(
     shown.map(([name]) => name),
     [
       'Name',
@@ -154,11 +154,11 @@ await t.test('a move of which no agent tells is followed by the record of Nova',
   await move(cold.id)
   const status = { outstandingRamMb: 0, instances: [{ id: cold.id, state: 'Migrating' as const }] }
   await admin.applyStatus(Eviction, { metadata: { name: 'drain' }, status })
-  t.same(await running.tick('fast'), [204])
+  t.strictSame(await running.tick('fast'), [204])
   t.match((await find(cold.id))?.status, { phase: 'Running', origin: 'hv1', destination: 'hv2', evictionRef: { name: 'drain' } })
   const record = fake.world.migrations.find(({ instance }) => instance.id === cold.id)
   if (record) record.status = 'failed'
-  t.same(await running.tick('fast'), [204])
+  t.strictSame(await running.tick('fast'), [204])
   t.match((await find(cold.id))?.status, { phase: 'Failed', result: 'failed' })
 })
 
@@ -178,9 +178,9 @@ await t.test('HV-16: what ended 30 days ago is deleted; what is younger or has n
   }
   await make('old', { phase: 'Completed', finishedAt: daysAgo(31) })
   await make('young', { phase: 'Failed', finishedAt: daysAgo(29) })
-  t.same(await running.tick('fast'), [204])
+  t.strictSame(await running.tick('fast'), [204])
   t.ok(await find('old'), 'only the slow tick cleans up')
-  t.same(await running.tick('slow'), [204])
+  t.strictSame(await running.tick('slow'), [204])
   t.equal(await find('old'), undefined)
   t.ok(await find('young'))
   t.ok(await find(moved.id))
@@ -194,11 +194,11 @@ await t.test('a sample without end: Lost after a while, when Nova has nothing un
     metadata: { name, namespace },
     status: { started, phase: 'Running', stats: { sampledAt: started } }
   })
-  t.same(await running.tick('fast'), [204])
+  t.strictSame(await running.tick('fast'), [204])
   t.match((await find(name))?.status, { phase: 'Lost', reason: 'Silent' })
 })
 
 await t.test('its role is the smallest that works', async t => {
   const { unused, refused } = await rightsOf(api, 'migration.yaml', 'migration')
-  t.same({ unused, refused }, { unused: [], refused: [] })
+  t.strictSame({ unused, refused }, { unused: [], refused: [] })
 })

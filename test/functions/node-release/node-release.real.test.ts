@@ -59,13 +59,13 @@ t.test('HV-58: a machine is held back from the first day, and started only when 
       }
     }
   })
-  t.same(probe(first), ['/bin/false'])
+  t.strictSame(probe(first), ['/bin/false'])
   await say('held', condition('Onboarding', 'False'))
   t.equal(await event('held'), 204)
   const second = await objects('held')
-  t.same(probe(second), ['/bin/true'])
+  t.strictSame(probe(second), ['/bin/true'])
   t.equal(await event('held'), 204)
-  t.same(await running.tick('slow'), [204])
+  t.strictSame(await running.tick('slow'), [204])
   t.equal((await objects('held')).deployment?.metadata?.generation, second.deployment?.metadata?.generation, 'HV-7: written once')
 })
 
@@ -73,7 +73,7 @@ t.test('HV-50: the taint comes when the host is empty, beside those of others', 
   await make('leaving', { maintenance: 'termination' })
   await say('leaving', condition('Evicting', 'True', 'Failed'))
   await event('leaving')
-  t.same(await taints('leaving'), ['foreign'], 'HV-45: not while servers are left')
+  t.strictSame(await taints('leaving'), ['foreign'], 'HV-45: not while servers are left')
   await say('leaving', condition('Evicting', 'False'))
   // the node controller may write its own taint at the same moment: then the event of that change comes
   const become = (wanted: string) =>
@@ -84,7 +84,7 @@ t.test('HV-50: the taint comes when the host is empty, beside those of others', 
   await become('foreign,kvm.cloud.sap/offboarding')
   await admin.patch(Node, { name: 'leaving' }, { spec: { taints: [{ key: 'foreign', effect: 'NoSchedule' }] } })
   await eventually('HV-9: the taint again, by the tick alone', async () => {
-    t.same(await running.tick('fast'), [204])
+    t.strictSame(await running.tick('fast'), [204])
     return (await taints('leaving')).length === 2
   })
   await admin.patch(Hypervisor, { name: 'leaving' }, { spec: { maintenance: 'ha' } })
@@ -98,9 +98,9 @@ t.test('HV-8: a host that is only observed is neither held back nor tainted', as
   await admin.patch(Hypervisor, { name: 'watched' }, { metadata: { annotations: { 'kvm.cloud.sap/drover-observe': 'true' } } })
   await say('watched', condition('Evicting', 'False'))
   t.equal(await event('watched'), 204)
-  t.same(await running.tick('slow'), [204])
-  t.same(await taints('watched'), ['foreign'])
-  t.same(await objects('watched'), { budget: undefined, deployment: undefined })
+  t.strictSame(await running.tick('slow'), [204])
+  t.strictSame(await taints('watched'), ['foreign'])
+  t.strictSame(await objects('watched'), { budget: undefined, deployment: undefined })
 })
 
 t.test('HV-58, HV-59: released when offboarded, but not while high availability is on', async t => {
@@ -116,7 +116,7 @@ t.test('HV-58, HV-59: released when offboarded, but not while high availability 
   await make('stubborn', { maintenance: 'termination' })
   const longAgo = { lastTransitionTime: '2026-01-01T00:00:00Z' }
   await say('stubborn', condition('Offboarded', 'True', 'Offboarded', longAgo), condition('HaEnabled', 'True'))
-  t.same(await running.tick('fast'), [204], 'HV-10: by time alone')
+  t.strictSame(await running.tick('fast'), [204], 'HV-10: by time alone')
   t.match(await objects('stubborn'), { deployment: { spec: { replicas: 0 } } })
   const { body } = await request<{ items: { reason: string; note: string; regarding: { name: string } }[] }>(
     api,
@@ -132,18 +132,18 @@ t.test('HV-58, HV-59: released when offboarded, but not while high availability 
     const { items } = await admin.list(Event, { namespace: 'default' })
     return items.filter(({ reason }) => reason === 'ReleasedWithHa').map(({ series }) => series?.count ?? 1)
   }
-  t.same(await overdue(), [1])
-  t.same(await running.tick('fast'), [204])
-  t.same(await overdue(), [1], 'HV-7: it is told when it is released, not with every tick')
+  t.strictSame(await overdue(), [1])
+  t.strictSame(await running.tick('fast'), [204])
+  t.strictSame(await overdue(), [1], 'HV-7: it is told when it is released, not with every tick')
 })
 
 t.test('a host whose lifecycle is off, one without a Hypervisor, and one that is gone', async t => {
   await make('off', { lifecycleEnabled: false })
   t.equal(await event('off'), 204)
-  t.same(await objects('off'), { budget: undefined, deployment: undefined })
+  t.strictSame(await objects('off'), { budget: undefined, deployment: undefined })
   t.equal(await event('nobody'), 204)
 })
 
 t.test('its role is the smallest that works', async t => {
-  t.same(await rightsOf(api, 'node-release.yaml', 'node-release'), { unused: [], refused: [] })
+  t.strictSame(await rightsOf(api, 'node-release.yaml', 'node-release'), { unused: [], refused: [] })
 })

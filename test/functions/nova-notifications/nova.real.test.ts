@@ -74,11 +74,11 @@ await eventually(
 )
 
 const moved = told.filter(({ data }) => data.event === 'instance.live_migration_post.end').map(({ data }) => data.server)
-t.same(new Set(moved), new Set(servers.values()), 'Nova told of the end of each move')
+t.strictSame(new Set(moved), new Set(servers.values()), 'Nova told of the end of each move')
 t.ok(
   told.some(({ data }) => data.event === 'service.update' && data.host === host),
   'and that the service was disabled'
 )
-t.same([...new Set(answers)], [204], 'every message was taken, also those that say nothing to us')
+t.strictSame([...new Set(answers)], [204], 'every message was taken, also those that say nothing to us')
 t.ok(told.length < number, `${told.length} hints of ${number} messages`)
 t.comment(`${told.length} hints of ${number} messages: ${[...new Set(told.map(({ data }) => data.event))].join(', ')}`)

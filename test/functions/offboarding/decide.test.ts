@@ -89,5 +89,5 @@ void t.test('HV-56: every failure is tried again, 5 s to 5 min later', async t =
     while (!isDue(given, time, options)) time = new Date(time.getTime() + 1000)
     waits.push((time.getTime() - begun.getTime()) / 1000)
   }
-  t.same(waits, [5, 10, 20, 40, 80, 160, 300, 300, 300])
+  t.strictSame(waits, [5, 10, 20, 40, 80, 160, 300, 300, 300])
 })

@@ -20,22 +20,22 @@ const plan = (hosts: Hypervisor[], change: Partial<Roll> = {}, others: Hyperviso
   decide({ ...roll, ...change }, hosts, [...hosts, ...others])
 
 void t.test('HV-48: one at a time in each zone, by name', async t => {
-  t.same(plan([host('b'), host('a'), host('c', {}, {}, 'z2')]).start, ['a', 'c'])
-  t.same(plan([host('a'), host('b'), host('c')], { maxUnavailable: 2 }).start, ['a', 'b'])
-  t.same(plan([host('a')], {}, [host('x', {}, { conditions: [] })]).start, [], 'somebody else is away already')
-  t.same(plan([host('a')], {}, [host('x', { maintenance: 'manual' })]).start, [], 'or will be in a moment')
+  t.strictSame(plan([host('b'), host('a'), host('c', {}, {}, 'z2')]).start, ['a', 'c'])
+  t.strictSame(plan([host('a'), host('b'), host('c')], { maxUnavailable: 2 }).start, ['a', 'b'])
+  t.strictSame(plan([host('a')], {}, [host('x', {}, { conditions: [] })]).start, [], 'somebody else is away already')
+  t.strictSame(plan([host('a')], {}, [host('x', { maintenance: 'manual' })]).start, [], 'or will be in a moment')
 })
 
 void t.test('HV-48: and in each aggregate, whatever the zone', async t => {
   const in2 = (name: string, zone: string) => host(name, {}, { aggregates: [{ name: 'gpu', uuid: 'u' }] }, zone)
-  t.same(plan([in2('a', 'z1'), in2('b', 'z2')]).start, ['a'])
+  t.strictSame(plan([in2('a', 'z1'), in2('b', 'z2')]).start, ['a'])
 })
 
 void t.test('HV-48: the next only after the last is Ready', async t => {
   const busy = host('a', { maintenance: 'auto' }, { conditions: [condition('Ready', 'False', 'Evicting')] }, 'z1', 'u1')
   t.match(plan([busy, host('b')]), { start: [], underWay: ['a'], waiting: ['b'], done: [] })
   const cleared = host('a', {}, { conditions: [condition('Ready', 'False', 'Maintenance')] }, 'z1', 'u1')
-  t.same(plan([cleared, host('b')]).start, [], 'cleared, but not Ready')
+  t.strictSame(plan([cleared, host('b')]).start, [], 'cleared, but not Ready')
   t.match(plan([host('a', {}, {}, 'z1', 'u1'), host('b')]), { start: ['b'], done: ['a'] })
   t.match(plan([host('a', {}, {}, 'z1', 'u0'), host('b')]).start, ['a'], 'an earlier roll does not count')
 })
@@ -48,7 +48,7 @@ void t.test('HV-48: stops at the first failure', async t => {
     t.match(stopped, { start: [], failed: [{ host: 'a', why: /2 left/ }] })
     t.match(sayPlan(stopped), /^stopped by a: .*; 0 of 2 done, under way: a$/)
   }
-  t.same(plan([stuck('Running'), host('b', {}, {}, 'z2')]).start, ['b'])
+  t.strictSame(plan([stuck('Running'), host('b', {}, {}, 'z2')]).start, ['b'])
   const update = condition('OperatingSystemUpdate', 'False', 'Stopped')
   const old = host(
     'a',
@@ -64,9 +64,9 @@ void t.test('HV-48: with a version the roll clears the maintenance itself, when 
   const drained = { evicted: true, conditions: [condition('Evicting', 'False')] }
   const at = (version: string, status: Partial<Status> = drained) =>
     plan([host('a', { maintenance: 'auto' }, { ...status, operatingSystem: { version } }, 'z1', 'u1')], { version: '2' }).clear
-  t.same(at('1'), [])
-  t.same(at('2'), ['a'])
-  t.same(at('2', { evicted: false, conditions: [] }), [])
+  t.strictSame(at('1'), [])
+  t.strictSame(at('2'), ['a'])
+  t.strictSame(at('2', { evicted: false, conditions: [] }), [])
   t.match(
     plan([host('a', {}, { operatingSystem: { version: '2' } })], { version: '2' }),
     { start: [], done: ['a'] },

@@ -32,30 +32,30 @@ const modes = async (): Promise<string[]> =>
 const roll = (name: string, data: Record<string, string>): Promise<ConfigMap> =>
   admin.create(ConfigMap, { metadata: { name, namespace: 'drover', labels: { [rollMark]: 'true' } }, data })
 const said = async (name: string) => (await admin.find(ConfigMap, name, 'drover'))?.metadata?.annotations?.[statusAnnotation]
-const tick = async (): Promise<boolean> => t.same(await running.tick('fast'), [204])
+const tick = async (): Promise<boolean> => t.strictSame(await running.tick('fast'), [204])
 
 t.test('HV-48: through a fleet, one host after the other, and stopped by the first that fails', async t => {
   for (const name of ['a', 'b', 'c']) await make(name, { rack: '1' })
   await make('other')
   await tick()
-  t.same(await modes(), [], 'nobody asked')
+  t.strictSame(await modes(), [], 'nobody asked')
   await roll('kernel', { selector: 'rack=1', reason: 'new kernel', version: '2' })
   await tick()
   await tick()
-  t.same(await modes(), ['a auto rolling kernel: new kernel'], 'one, however often it looks')
+  t.strictSame(await modes(), ['a auto rolling kernel: new kernel'], 'one, however often it looks')
   t.equal((await admin.find(Hypervisor, 'a'))?.spec.version, '2')
   t.equal(await said('kernel'), '0 of 3 done, under way: a')
   const drained = [condition('Ready', 'False', 'Evicted'), condition('Evicting', 'False')]
   await tell('a', { numInstances: 0, evicted: true, conditions: drained, operatingSystem: { version: '1' } })
   await tick()
-  t.same(await modes(), ['a auto rolling kernel: new kernel'], 'it still runs the old one')
+  t.strictSame(await modes(), ['a auto rolling kernel: new kernel'], 'it still runs the old one')
   await tell('a', { numInstances: 0, evicted: true, conditions: drained, operatingSystem: { version: '2' } })
   await tick()
   await tick()
-  t.same(await modes(), [], 'cleared, and the next waits until it is Ready')
+  t.strictSame(await modes(), [], 'cleared, and the next waits until it is Ready')
   await tell('a', { numInstances: 0, conditions: [ready], operatingSystem: { version: '2' } })
   await tick()
-  t.same(await modes(), ['b auto rolling kernel: new kernel'])
+  t.strictSame(await modes(), ['b auto rolling kernel: new kernel'])
   await tell('b', { numInstances: 1, conditions: [condition('Evicting', 'True', 'Blocked', { message: 'vm1 cannot be moved' })] })
   const before = await admin.find(ConfigMap, 'kernel', 'drover')
   await tick()
@@ -63,7 +63,7 @@ t.test('HV-48: through a fleet, one host after the other, and stopped by the fir
   await admin.patch(Hypervisor, { name: 'b' }, { spec: { maintenance: '', maintenanceReason: '' } })
   await tell('b', { numInstances: 1, conditions: [ready] })
   await tick()
-  t.same(await modes(), ['c auto rolling kernel: new kernel'], 'a person saw to it')
+  t.strictSame(await modes(), ['c auto rolling kernel: new kernel'], 'a person saw to it')
   t.not((await admin.find(ConfigMap, 'kernel', 'drover'))?.metadata?.resourceVersion, before?.metadata?.resourceVersion)
   const quiet = (await admin.find(ConfigMap, 'kernel', 'drover'))?.metadata?.resourceVersion
   await tick()
@@ -77,7 +77,7 @@ t.test('HV-48: a roll that cannot be read says so and touches nothing', async t 
   await tick()
   t.match(await said('everything'), /selector is missing/)
   t.match(await said('odd'), /^selector: /)
-  t.same(await modes(), before)
+  t.strictSame(await modes(), before)
 })
 
 t.test('HV-48: two rolls that begin together take no more hosts of a zone than each of them allows', async t => {
@@ -89,10 +89,10 @@ t.test('HV-48: two rolls that begin together take no more hosts of a zone than e
   await roll('second', { selector: 'pair=two-b' })
   await tick()
   const ofPair = async () => (await modes()).filter(mode => mode.startsWith('two-'))
-  t.same(await ofPair(), ['two-a auto rolling first'])
+  t.strictSame(await ofPair(), ['two-a auto rolling first'])
   t.equal(await said('second'), '0 of 1 done')
   await tick()
-  t.same(await ofPair(), ['two-a auto rolling first'])
+  t.strictSame(await ofPair(), ['two-a auto rolling first'])
 })
 
 t.test('HV-8: a host that is only observed is no part of a roll', async t => {
@@ -130,5 +130,5 @@ t.test('HV-48: a mode that a person sets at the same moment is not overwritten',
 })
 
 t.test('its role is the smallest that works', async t => {
-  t.same(await rightsOf(api, 'rolling.yaml', 'rolling'), { unused: [], refused: [] })
+  t.strictSame(await rightsOf(api, 'rolling.yaml', 'rolling'), { unused: [], refused: [] })
 })

@@ -22,22 +22,22 @@ void t.test('what is wanted', async t => {
   const wanted = wantedOf(
     hypervisor({ customTraits: ['CUSTOM_B', 'CUSTOM_A', 'CUSTOM_B', 'CUSTOM_bad', `CUSTOM_${'X'.repeat(249)}`, 'HW_X'] })
   )
-  t.same(wanted.traits, ['CUSTOM_A', 'CUSTOM_B', 'HW_X'])
-  t.same(wanted.unusable, [`CUSTOM_${'X'.repeat(249)}`, 'CUSTOM_bad'], 'AG-10')
-  t.same(wantedOf(hypervisor({}, { traits: ['CUSTOM_OLD', 'COMPUTE_NODE'] })).managed, ['CUSTOM_OLD'], 'AG-11: adoption')
-  t.same(wantedOf(hypervisor({}, { traits: ['CUSTOM_OLD'], managedTraits: [] })).managed, [])
+  t.strictSame(wanted.traits, ['CUSTOM_A', 'CUSTOM_B', 'HW_X'])
+  t.strictSame(wanted.unusable, [`CUSTOM_${'X'.repeat(249)}`, 'CUSTOM_bad'], 'AG-10')
+  t.strictSame(wantedOf(hypervisor({}, { traits: ['CUSTOM_OLD', 'COMPUTE_NODE'] })).managed, ['CUSTOM_OLD'], 'AG-11: adoption')
+  t.strictSame(wantedOf(hypervisor({}, { traits: ['CUSTOM_OLD'], managedTraits: [] })).managed, [])
 })
 
 void t.test('AG-9, AG-11: as sets, and what others put there stays', async t => {
   const wanted = { traits: ['CUSTOM_A', 'CUSTOM_B'], unusable: [], managed: ['CUSTOM_A', 'CUSTOM_OLD'] }
-  t.same(changeOf(wanted, ['CUSTOM_OLD', 'NOVA', 'CUSTOM_OTHER', 'CUSTOM_A']), {
+  t.strictSame(changeOf(wanted, ['CUSTOM_OLD', 'NOVA', 'CUSTOM_OTHER', 'CUSTOM_A']), {
     write: ['CUSTOM_A', 'CUSTOM_B', 'CUSTOM_OTHER', 'NOVA'],
     add: ['CUSTOM_B'],
     remove: ['CUSTOM_OLD']
   })
   t.equal(changeOf(wanted, ['CUSTOM_B', 'NOVA', 'CUSTOM_A']).write, undefined, 'in another order')
   t.equal(changeOf({ traits: [], unusable: [], managed: [] }, []).write, undefined, 'both sides empty')
-  t.same(managedAfter({ traits: ['CUSTOM_A', 'HW_A', 'HW_B'], unusable: [], managed: [] }, ['HW_B']), ['CUSTOM_A', 'HW_B'])
+  t.strictSame(managedAfter({ traits: ['CUSTOM_A', 'HW_A', 'HW_B'], unusable: [], managed: [] }, ['HW_B']), ['CUSTOM_A', 'HW_B'])
 })
 
 void t.test('AG-14: a trait that follows a fact', async t => {
@@ -47,14 +47,18 @@ void t.test('AG-14: a trait that follows a fact', async t => {
   ].map(parseFactRule)
   const network = (status: 'True' | 'False' | 'Unknown', reason: string, managedTraits: string[] = []) =>
     hypervisor({ customTraits: ['CUSTOM_A'] }, { conditions: [done, condition('NetworkHealthy', status, reason)], managedTraits })
-  t.same(wantedOf(network('False', 'NetworkDegraded'), rules).traits, ['CUSTOM_A', 'CUSTOM_DEGRADED_NETWORK'])
-  t.same(wantedOf(network('False', 'NetworkDown'), rules).traits, ['CUSTOM_A'], 'another reason')
-  t.same(wantedOf(network('False', 'NetworkDegraded')).traits, ['CUSTOM_A'], 'no policy, no trait')
+  t.strictSame(wantedOf(network('False', 'NetworkDegraded'), rules).traits, ['CUSTOM_A', 'CUSTOM_DEGRADED_NETWORK'])
+  t.strictSame(wantedOf(network('False', 'NetworkDown'), rules).traits, ['CUSTOM_A'], 'another reason')
+  t.strictSame(wantedOf(network('False', 'NetworkDegraded')).traits, ['CUSTOM_A'], 'no policy, no trait')
   const recovered = wantedOf(network('True', 'AllHealthy', ['CUSTOM_A', 'CUSTOM_DEGRADED_NETWORK']), rules)
-  t.same(changeOf(recovered, ['CUSTOM_A', 'CUSTOM_DEGRADED_NETWORK']).remove, ['CUSTOM_DEGRADED_NETWORK'], 'taken away again')
-  t.same(factTraits(network('Unknown', 'AgentSilent'), rules), [], 'nobody knows: nothing changes')
-  t.same(factTraits(network('Unknown', 'AgentSilent', ['CUSTOM_DEGRADED_NETWORK']), rules), ['CUSTOM_DEGRADED_NETWORK'])
-  t.same(factTraits(hypervisor(), rules), [], 'what was never told is no fact')
+  t.strictSame(
+    changeOf(recovered, ['CUSTOM_A', 'CUSTOM_DEGRADED_NETWORK']).remove,
+    ['CUSTOM_DEGRADED_NETWORK'],
+    'taken away again'
+  )
+  t.strictSame(factTraits(network('Unknown', 'AgentSilent'), rules), [], 'nobody knows: nothing changes')
+  t.strictSame(factTraits(network('Unknown', 'AgentSilent', ['CUSTOM_DEGRADED_NETWORK']), rules), ['CUSTOM_DEGRADED_NETWORK'])
+  t.strictSame(factTraits(hypervisor(), rules), [], 'what was never told is no fact')
   const settled = hypervisor({}, { conditions: [done, well, condition('NetworkHealthy', 'False', 'NetworkDegraded')] })
   t.equal(isSettled(settled), true)
   t.equal(isSettled(settled, rules), false, 'the slow tick looks at it too')
@@ -81,7 +85,7 @@ void t.test('drift, and what a listing can prove', async t => {
   t.match(driftIn(host, { write: undefined, add: ['CUSTOM_A'], remove: [] }, 'repaired'), [
     { kind: 'trait', name: 'CUSTOM_A', actual: 'absent' }
   ])
-  t.same(driftIn(host, { write: undefined, add: ['CUSTOM_NEW'], remove: [] }, 'repaired'), [], 'newly wanted')
+  t.strictSame(driftIn(host, { write: undefined, add: ['CUSTOM_NEW'], remove: [] }, 'repaired'), [], 'newly wanted')
   const reported = [{ kind: 'trait' as const, name: 'CUSTOM_A', action: 'reported' as const }]
   const left = hypervisor({}, { conditions: [done], traits: ['CUSTOM_B'], drift: reported })
   t.match(

@@ -186,7 +186,7 @@ export async function inheritance(t: Test, target: Target): Promise<void> {
   t.equal(attempts('none'), 3, "the Broker's delivery holds")
   t.equal(attempts('own'), 1, "a Trigger's delivery replaces it")
   t.equal(attempts('sink'), 4)
-  t.same(
+  t.strictSame(
     ofBroker.received.map(({ headers }) => headers['ce-id']),
     ['none', 'none', 'own'],
     "the Broker's dead-letter sink is retried, takes any body, and holds for a Trigger that names none"

@@ -40,7 +40,7 @@ export async function filters(t: Test, target: Target): Promise<void> {
   await settled()
   for (const [i, [name, , matched]] of cases.entries()) {
     const got = sink.received.filter(({ path }) => path === `/${i}`).map(({ headers }) => headers['ce-id'])
-    t.same(new Set(got), new Set(matched), name)
+    t.strictSame(new Set(got), new Set(matched), name)
     t.equal(got.length, matched.length, `${name}: once each`)
   }
 }

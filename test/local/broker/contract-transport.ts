@@ -59,7 +59,7 @@ export async function redirects(t: Test, target: Target): Promise<void> {
   t.match(got.get('/302'), { method: 'GET', body: { length: 0 } })
   t.match(got.get('/307'), { method: 'POST', headers: { 'content-type': 'text/plain' } })
   t.equal(got.get('/307')?.body.toString(), 'data')
-  t.same(
+  t.strictSame(
     deadLetters.received.map(({ headers }) => [headers['ce-id'], headers['ce-knativeerrorcode']]),
     [['307-refused', '422']],
     'what it leads to counts'

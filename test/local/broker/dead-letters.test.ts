@@ -31,9 +31,9 @@ void t.test('replay sends it to its trigger once more', async t => {
 
   t.equal(await running.deadLetters.replay(letter!.id), 'replayed')
   await running.idle()
-  t.same(running.deadLetters.list(), [])
+  t.strictSame(running.deadLetters.list(), [])
   t.equal(sink.received.length, 2)
-  t.same(sink.received[1]?.body.toString(), 'data')
+  t.strictSame(sink.received[1]?.body.toString(), 'data')
   t.equal(
     sink.received[1]?.headers['ce-knativearrivaltime'],
     sink.received[0]?.headers['ce-knativearrivaltime'],
@@ -51,7 +51,7 @@ void t.test('by HTTP beside the ingress, as a person would', async t => {
     const response = await fetch(`${folder}${path}`, { method })
     return { status: response.status, body: (await response.text()).trim() }
   }
-  t.same(await ask('GET'), { status: 200, body: '[]' })
+  t.strictSame(await ask('GET'), { status: 200, body: '[]' })
   await send(running, { id: '7' })
   await running.idle()
   const [letter] = JSON.parse((await ask('GET')).body) as Array<{ id: number; attributes: object; cause: object }>
@@ -76,7 +76,7 @@ void t.test('a replay that fails is a dead letter again; drop forgets it', async
   t.ok(again)
   t.equal(await running.deadLetters.drop(again!.id), true)
   t.equal(await running.deadLetters.drop(again!.id), false)
-  t.same(running.deadLetters.list(), [])
+  t.strictSame(running.deadLetters.list(), [])
 })
 
 void t.test('kept over a restart; a sink that took it is told; a Trigger that is gone cannot have it back', async t => {
@@ -102,7 +102,7 @@ void t.test('bounded by their data too: the oldest go first', async t => {
     await send(running, { id }, Buffer.alloc(4000))
     await running.idle()
   }
-  t.same(
+  t.strictSame(
     running.deadLetters.list().map(({ attributes }) => attributes.id),
     ['3', '4']
   )

@@ -102,11 +102,11 @@ void t.test('what an earlier process left is delivered at the next start, in ord
   const manifests = [broker('b'), trigger('one', { subscriber: ref('one') }), trigger('two', { subscriber: ref('two') })]
   const running = await start(t, manifests, { one, two }, { state: db })
   await running.idle()
-  t.same(
+  t.strictSame(
     one.received.map(({ headers }) => headers['ce-id']),
     ['1', '3']
   )
-  t.same(
+  t.strictSame(
     two.received.map(({ headers }) => headers['ce-id']),
     ['1', '2', '3']
   )
@@ -127,6 +127,6 @@ void t.test('a store that fails is told to the sender', async t => {
   const running = await start(t, [broker('b'), trigger('t', { subscriber: ref('s') })], { s: sink }, { state: db, log })
   db.exec('DROP TABLE broker_events')
   t.equal(await send(running), 500)
-  t.same(sink.received, [])
-  t.same(errors, ['an event could not be stored'])
+  t.strictSame(sink.received, [])
+  t.strictSame(errors, ['an event could not be stored'])
 })

@@ -21,7 +21,7 @@ void t.test('a sink that hangs holds up its own trigger only, and the ingress sa
   const running = await start(t, manifests, { hanging, quick }, { limits: { inFlight: 2, queue: 5 } })
   const slow: number[] = []
   for (let i = 0; i < 7; i++) slow.push(await send(running, { type: 'slow', id: String(i) }))
-  t.same(slow, [202, 202, 202, 202, 202, 429, 429])
+  t.strictSame(slow, [202, 202, 202, 202, 202, 429, 429])
   for (let i = 0; i < 20; i++) {
     t.equal(await send(running, { type: 'fast', id: String(i) }), 202)
     await quick.until(i + 1)
@@ -54,7 +54,7 @@ void t.test('data that is held is bounded, and freed again', async t => {
     { limits: { bytes: 5 << 20 } }
   )
   const big = Buffer.alloc(2 << 20)
-  t.same(await Promise.all([1, 2, 3].map(id => send(running, { id: String(id) }, big))), [202, 202, 429])
+  t.strictSame(await Promise.all([1, 2, 3].map(id => send(running, { id: String(id) }, big))), [202, 202, 429])
   const answer = await request(running.ingress('test', 'b'), { method: 'POST', headers: eventHeaders({ id: '4' }), body: big })
   await answer.body.dump()
   t.equal(answer.statusCode, 429, 'over HTTP too')
@@ -138,7 +138,7 @@ void t.test('the end: nothing is delivered after close', async t => {
   t.ok(running.ready)
   await running.close()
   t.notOk(running.ready)
-  t.same(running.deadLetters.list(), [], 'what was under way is no failure')
+  t.strictSame(running.deadLetters.list(), [], 'what was under way is no failure')
 })
 
 const bad: Array<[name: string, manifests: Manifest[], message: RegExp]> = [
@@ -214,7 +214,7 @@ void t.test('not ready, and said so: no Broker, no subscriber, no dead-letter si
   ]
   const sink = localSink()
   const running = await start(t, manifests, { s: sink }, { log })
-  t.same(
+  t.strictSame(
     running.triggers.map(({ reason }) => reason),
     [
       'there is no Broker test/c',
@@ -224,8 +224,8 @@ void t.test('not ready, and said so: no Broker, no subscriber, no dead-letter si
     ]
   )
   t.equal(warnings.length, 3)
-  t.same(chosen, ['Trigger test/off is not ready: Service test/off is not started here'], 'no warning of what was chosen')
+  t.strictSame(chosen, ['Trigger test/off is not ready: Service test/off is not started here'], 'no warning of what was chosen')
   t.equal(await send(running), 202, 'the event is gone (knative.md §3.1)')
   await running.idle()
-  t.same(sink.received, [])
+  t.strictSame(sink.received, [])
 })

@@ -85,7 +85,7 @@ void t.test('base64 data; no data', async t => {
   await start(t, manifests, { s: sink, plain }, { clock, random: () => 0 })
   clock.advance(SECOND)
   const [[got], [bare]] = await Promise.all([sink.until(1), plain.until(1)])
-  t.same(got?.body, Buffer.from([0, 1]))
+  t.strictSame(got?.body, Buffer.from([0, 1]))
   t.notOk(got?.headers.prefer, 'straight from a source')
   t.notOk(got?.headers['ce-knativearrivaltime'])
   t.equal(got?.headers['kn-namespace'], 'test')
@@ -120,5 +120,5 @@ void t.test('a sink that nobody answers for', async t => {
   const warnings: string[] = []
   const log = { debug() {}, info() {}, error() {}, warn: (_: object, message: string) => void warnings.push(message) }
   await start(t, [pingSource('p', { sink: ref('none') })], {}, { log })
-  t.same(warnings, ['PingSource test/p is not ready: nobody answers for its sink'])
+  t.strictSame(warnings, ['PingSource test/p is not ready: nobody answers for its sink'])
 })

@@ -58,7 +58,7 @@ for (const [name, delivery, answer, waits] of cases) {
     const running = await start(t, wired(delivery), { function: sink }, { clock })
     t.equal(await send(running), 202)
     await running.idle()
-    t.same(clock.waits, waits)
+    t.strictSame(clock.waits, waits)
     t.equal(sink.received.length, 1 + ((delivery ? (delivery.retry as number | undefined) : 10) ?? 0))
     t.match(running.deadLetters.list(), [{ trigger: 'test/t', cause: { code: answer.status }, taken: false }])
   })
@@ -75,7 +75,7 @@ void t.test('the dead-letter sink is retried by the same policy', async t => {
   )
   await send(running)
   await running.idle()
-  t.same(clock.waits, [1000, 2000, 4000, 8000, 1000, 2000, 4000, 8000])
+  t.strictSame(clock.waits, [1000, 2000, 4000, 8000, 1000, 2000, 4000, 8000])
   t.equal(refusing.received.length, 5)
   t.match(refusing.received[0]?.headers, {
     'ce-knativeerrorcode': '500',
@@ -115,5 +115,5 @@ void t.test('by the real clock: 0.2 s, 0.4 s, then taken', async t => {
   const [first, second, third] = times as [number, number, number]
   t.ok(second - first >= 199, 'never earlier than asked for')
   t.ok(third - second >= 399)
-  t.same(running.deadLetters.list(), [])
+  t.strictSame(running.deadLetters.list(), [])
 })

@@ -22,12 +22,12 @@ void t.test('by name, by label, by namespace', async t => {
   const running = await start(t, manifests, { server: { url: 'http://127.0.0.1:1/base' } })
   const at = (kind: string, name: string, namespace = 'test', labels?: Record<string, string>) =>
     running.sinkFor({ kind, name, namespace, ...(labels && { labels }) })
-  t.same(at('DaemonSet', 'hypervisor-agent'), { K_SINK: running.ingress('test', 'b'), K_CE_OVERRIDES: '' })
-  t.same(at('Deployment', 'any', 'test', { app: 'cluster' }), {
+  t.strictSame(at('DaemonSet', 'hypervisor-agent'), { K_SINK: running.ingress('test', 'b'), K_CE_OVERRIDES: '' })
+  t.strictSame(at('Deployment', 'any', 'test', { app: 'cluster' }), {
     K_SINK: running.ingress('test', 'b'),
     K_CE_OVERRIDES: '{"extensions":{"zone":"a"}}'
   })
-  t.same(at('Deployment', 'x', 'other'), { K_SINK: 'http://127.0.0.1:1/base', K_CE_OVERRIDES: '' })
+  t.strictSame(at('Deployment', 'x', 'other'), { K_SINK: 'http://127.0.0.1:1/base', K_CE_OVERRIDES: '' })
   t.equal(at('DaemonSet', 'hypervisor-agent', 'other'), undefined)
   t.equal(at('Deployment', 'hypervisor-agent'), undefined)
   t.equal(at('Deployment', 'any', 'test', { app: 'other' }), undefined)

@@ -38,7 +38,7 @@ const shown = (name = host) => shownFleet(fleet).hosts.find(one => one.name === 
 const nova = (name = host) => fleet.cloud.host(name)
 
 t.test('hosts of a large fleet come in a dozen at a time, from every zone, and are told apart until then', async t => {
-  t.same(early, ['12 of 14', 'node007-zone-b is not in the fleet yet; 12 of 14 hosts are', 'refused'])
+  t.strictSame(early, ['12 of 14', 'node007-zone-b is not in the fleet yet; 12 of 14 hosts are', 'refused'])
   t.equal(fleet.arrived, 14, 'what failed once is tried again')
 })
 
@@ -46,23 +46,23 @@ t.test('nothing was wrong on the way into service', async t => {
   const { items } = await time.during(kube.list(Hypervisor))
   for (const { metadata, status } of items) {
     const failed = status?.history?.filter(({ to }) => to === 'Failing') ?? []
-    t.same(failed, [], metadata.name)
+    t.strictSame(failed, [], metadata.name)
   }
 })
 
 t.test('cables, bonds and OVN', async t => {
   const up = () => shown()?.links.map(link => link.up)
   await act('pull-cable', { host })
-  t.same(up(), [false, true], 'the first of the bond')
+  t.strictSame(up(), [false, true], 'the first of the bond')
   await act('pull-cable', { host })
-  t.same(up(), [false, false], 'then the next')
+  t.strictSame(up(), [false, false], 'then the next')
   await t.rejects(act('pull-cable', { host }), /every cable of node001-zone-a is out already/)
   await act('plug-cable', { host, link: 'eth1' })
-  t.same(up(), [false, true])
+  t.strictSame(up(), [false, true])
   await act('fail-bond', { host })
-  t.same(up(), [false, false])
+  t.strictSame(up(), [false, false])
   await act('heal-bond', { host })
-  t.same(up(), [true, true])
+  t.strictSame(up(), [true, true])
   await act('cut-ovn', { host })
   t.notOk(fleet.host(host)?.ovn.connected)
   await act('join-ovn', { host })
@@ -93,9 +93,9 @@ t.test('daemons, agents and power', async t => {
   await act('start-libvirt', { host })
   t.equal(shown()?.libvirt, 'running')
   await act('kill-agent', { host, agent: 'both' })
-  t.same(shown()?.agents, { hypervisor: 'stopped', ovs: 'stopped' })
+  t.strictSame(shown()?.agents, { hypervisor: 'stopped', ovs: 'stopped' })
   await act('start-agent', { host, agent: 'both' })
-  t.same(shown()?.agents, { hypervisor: 'running', ovs: 'running' })
+  t.strictSame(shown()?.agents, { hypervisor: 'running', ovs: 'running' })
   const bootId = fleet.host(host)?.bootId
   await act('power-off', { host })
   t.match(shown(), { power: 'off', libvirt: 'stopped', vms: [] })
@@ -145,7 +145,7 @@ t.test('heal-all undoes what is open, the newest first, and every action was tri
   t.match(shownFleet(fleet), { nova: 'up', undo: [] })
   t.ok(shownFleet(fleet).hosts.every(({ power, links }) => power === 'on' && links.every(link => link.up)))
   t.equal(await act('heal-all'), 'nothing was wrong')
-  t.same(
+  t.strictSame(
     actionNames.filter(name => !done.has(name)),
     []
   )

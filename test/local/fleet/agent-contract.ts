@@ -42,7 +42,7 @@ export function hypervisorAgentContract(t: Test, host: LibvirtHost, sink: Broker
     await sink.seen('domain.stopped', about(guest, 'stopped', 'destroyed'))
     const told = sink.facts().flatMap(({ data }) => (about(guest)({ data }) && data['event'] ? [String(data['event'])] : []))
     // libvirt tells of QEMU's first breath before it calls the guest started, and whether it hears QEMU's last word is a matter of luck
-    t.same(
+    t.strictSame(
       told.filter(event => event !== 'shutdown'),
       ['resumed', 'started', 'suspended', 'resumed', 'stopped']
     )
@@ -74,7 +74,7 @@ export function hypervisorAgentContract(t: Test, host: LibvirtHost, sink: Broker
     })
     t.notOk(sink.find('domain.stopped', about(guest)))
     t.notOk(sink.find('domain.crashed', about(guest)))
-    t.same(sink.malformed, [])
+    t.strictSame(sink.malformed, [])
   })
 }
 

@@ -18,7 +18,7 @@ const serversOn = (host: string) => [...fleet.cloud.world.instances.values()].fi
 const domainsOn = (host: string) => fleet.host(host)?.domains.all() ?? []
 
 t.test('there are four', async t => {
-  t.same(await shippedScenarios(), ['a-bad-vm', 'bond-down-at-night', 'first-drain', 'nova-outage-during-a-drain'])
+  t.strictSame(await shippedScenarios(), ['a-bad-vm', 'bond-down-at-night', 'first-drain', 'nova-outage-during-a-drain'])
 })
 
 t.test('first-drain: the host is emptied, its servers run elsewhere in the zone, and it comes back', async t => {
@@ -26,8 +26,8 @@ t.test('first-drain: the host is emptied, its servers run elsewhere in the zone,
   t.equal(names.length, 2)
   await play('first-drain')
   await ready('node001-zone-a', 'Evicted')
-  t.same(serversOn('node001-zone-a'), [], 'in Nova')
-  t.same(domainsOn('node001-zone-a'), [], 'in libvirt')
+  t.strictSame(serversOn('node001-zone-a'), [], 'in Nova')
+  t.strictSame(domainsOn('node001-zone-a'), [], 'in libvirt')
   for (const name of names) {
     const instance = serversOn('node002-zone-a').find(one => one.name === name)
     t.equal(fleet.host('node002-zone-a')?.domains.find(instance?.id ?? '')?.state.state, 'running', name)
@@ -77,7 +77,7 @@ t.test('nova-outage-during-a-drain: it waits, goes on, and ends', async t => {
   await time.advance(minutes)
   t.not((await readiness('node001-zone-b'))?.reason, 'Evicted', 'never said of a host of which nobody knows')
   await ready('node001-zone-b', 'Evicted', 20 * minutes)
-  t.same(domainsOn('node001-zone-b'), [])
+  t.strictSame(domainsOn('node001-zone-b'), [])
   await time.during(perform(fleet, 'undrain-host', { host: 'node001-zone-b' }))
   await ready('node001-zone-b', 'Ready')
 })

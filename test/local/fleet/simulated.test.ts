@@ -35,9 +35,9 @@ t.teardown(() => host.close())
 const wishes = { hosts: 4, zones: 2, vms: 3, seed: 7 }
 
 t.test('one seed, one plan', async t => {
-  t.same(planFleet(wishes), planFleet(wishes))
-  t.notSame(planFleet(wishes)[0]?.vms, planFleet({ ...wishes, seed: 8 })[0]?.vms)
-  t.same(
+  t.strictSame(planFleet(wishes), planFleet(wishes))
+  t.strictNotSame(planFleet(wishes)[0]?.vms, planFleet({ ...wishes, seed: 8 })[0]?.vms)
+  t.strictSame(
     planFleet({ ...wishes, hosts: 12, zones: 3 })
       .map(({ name, block }) => `${name} ${block}`)
       .slice(0, 5),
@@ -50,7 +50,7 @@ t.test('one seed, one plan', async t => {
 })
 
 t.test('agents of a large fleet speak more seldom, but never so seldom that they count as silent', async t => {
-  t.same(paceOf(1), { hypervisor: {}, ovs: {} }, 'as they are shipped')
+  t.strictSame(paceOf(1), { hypervisor: {}, ovs: {} }, 'as they are shipped')
   const staleMs = 90_000 // HEARTBEAT_STALE of functions/hypervisor, agentSeconds of functions/ha
   for (const hosts of [25, 73, 200, 1000]) {
     const { STATUS_BEAT = '', HEARTBEAT = '' } = paceOf(hosts / 24).hypervisor
@@ -92,9 +92,9 @@ async function history(): Promise<string[]> {
 
 t.test('one history: every event of libvirt, in the order of the real one, the same each time', async t => {
   const first = await history()
-  t.same(await history(), first)
+  t.strictSame(await history(), first)
   const what = first.map(line => line.split(' ').slice(1).join(' '))
-  t.same(
+  t.strictSame(
     what.filter(line => !line.includes('iteration')),
     [
       'a defined/added',
@@ -165,7 +165,7 @@ t.test('NA-31: the hypervisor agent lives on it: a guest, its faults, its end, a
   host.domains.stop(guest, 'crashed')
   await host.startLibvirt()
   await sink.seen('domain.crashed', ({ data }) => data['server'] === guest.uuid)
-  t.same(sink.malformed, [])
+  t.strictSame(sink.malformed, [])
 })
 
 t.test('NA-31: the OVS agent lives on it: a cable, the bond, OVN', async t => {
@@ -208,7 +208,7 @@ t.test('the catalogue: what undoes is in it and takes no more than what it undoe
       `${name} → ${undo}`
     )
   }
-  t.same(checkArguments('reboot-host', { host: 'a' }), { host: 'a', seconds: 20 }, 'defaults')
+  t.strictSame(checkArguments('reboot-host', { host: 'a' }), { host: 'a', seconds: 20 }, 'defaults')
   t.throws(() => checkArguments('pull-cable', {}), /pull-cable.*host.*it takes host, link/)
   t.throws(() => checkArguments('pull-cable', { host: 'a', colour: 'red' }), /it takes host, link/)
 })

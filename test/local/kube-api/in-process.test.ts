@@ -56,7 +56,7 @@ async function story(t: Test, how: 'socket' | 'in process'): Promise<unknown[]> 
 }
 
 t.test('a client in the same process is told the same', async t => {
-  t.same(await story(t, 'in process'), await story(t, 'socket'))
+  t.strictSame(await story(t, 'in process'), await story(t, 'socket'))
 })
 
 const next = async (watch: AsyncGenerator<Seen<ConfigMap>>): Promise<Seen<ConfigMap>> => {

@@ -64,7 +64,7 @@ export const evacuation: Part = async (t, { cloud, target }) => {
     )
     t.equal(gone, 'deleted')
     t.equal(await cloud.services.delete(service), 'absent')
-    t.same(await cloud.hypervisors.search(guest), [])
+    t.strictSame(await cloud.hypervisors.search(guest), [])
     t.equal(await cloud.resourceProviders.get(provider), undefined, 'its provider went with it')
     await settled(cloud, id, 'ACTIVE')
     await remove(cloud, id)

@@ -9,7 +9,7 @@ export const hosts: Part = async (t, { cloud, target, raw }) => {
     t.match(found, [{ hostname: one, state: 'up', status: 'enabled', service: { host: one, disabledReason: null } }])
     const some = await cloud.hypervisors.search(one.slice(0, -1))
     t.ok(some.length >= 3, 'Nova matches substrings (HV-28)')
-    t.same(await cloud.hypervisors.search('no-such-host'), [])
+    t.strictSame(await cloud.hypervisors.search('no-such-host'), [])
     const all = await cloud.hypervisors.list({ pageSize: 2 })
     t.ok(
       target.hosts.every(host => all.some(({ hostname }) => hostname === host)),
@@ -25,7 +25,7 @@ export const hosts: Part = async (t, { cloud, target, raw }) => {
 
   await t.test('C3, C4: a service is disabled with a reason, and enabled again', async t => {
     const [service, ...others] = await cloud.services.list({ host: two, binary: 'nova-compute' })
-    t.same(others, [])
+    t.strictSame(others, [])
     t.match(service, {
       host: two,
       binary: 'nova-compute',
@@ -48,13 +48,13 @@ export const hosts: Part = async (t, { cloud, target, raw }) => {
     t.match(await cloud.services.update(id, { forcedDown: true }), { forcedDown: true, state: 'down' })
     t.match(await cloud.services.update(id, { forcedDown: false }), { forcedDown: false, state: 'up' })
     await refused(t, 'unknown', cloud.services.update(nowhere, { status: 'enabled' }), 404, 'NotFound', /could not be found/)
-    t.same(await cloud.services.list({ host: 'no-such-host' }), [])
+    t.strictSame(await cloud.services.list({ host: 'no-such-host' }), [])
   })
 
   await t.test('C10, C11, C25: aggregates', async t => {
     const made = await cloud.aggregates.create({ name: 'contract-a', zone: 'zone-a' })
     t.match(made, { name: 'contract-a', zone: 'zone-a', hosts: [], uuid: /-/ })
-    t.same(made.metadata, { availability_zone: 'zone-a' })
+    t.strictSame(made.metadata, { availability_zone: 'zone-a' })
     const { id: a } = made
     const { id: b } = await cloud.aggregates.create({ name: 'contract-b', zone: 'zone-b' })
     const { id: plain, zone } = await cloud.aggregates.create({ name: 'contract-plain' })

@@ -4,7 +4,7 @@ export const imagesNetworks: Part = async (t, { cloud, target }) => {
   await t.test('I1: an image by its name', async t => {
     const [image] = await cloud.images.named('fake')
     t.match(image, { id: target.imageId, name: 'fake', status: 'active' })
-    t.same(await cloud.images.named('no-such-image'), [])
+    t.strictSame(await cloud.images.named('no-such-image'), [])
   })
 
   await t.test('N1: networks', async t => {

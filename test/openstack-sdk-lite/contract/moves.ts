@@ -43,7 +43,7 @@ const live: Part = async (t, { cloud, target }) => {
     const moved = await settled(cloud, id, 'ACTIVE')
     t.equal(moved.host, two)
     const [hypervisor] = await cloud.hypervisors.search(two)
-    t.same(Object.keys(await cloud.allocations.get(id)), [hypervisor?.id], 'nothing is left behind in Placement')
+    t.strictSame(Object.keys(await cloud.allocations.get(id)), [hypervisor?.id], 'nothing is left behind in Placement')
 
     for (const host of [one, two])
       t.ok(
@@ -51,11 +51,11 @@ const live: Part = async (t, { cloud, target }) => {
         `by ${host}`
       )
     t.ok((await cloud.migrations.list({ source: one, type: 'live-migration' })).some(({ server }) => server === id))
-    t.same(
+    t.strictSame(
       (await cloud.migrations.list({ source: two, type: 'live-migration' })).filter(({ server }) => server === id),
       []
     )
-    t.same(await cloud.migrations.running(id), [], 'C17: nothing under way')
+    t.strictSame(await cloud.migrations.running(id), [], 'C17: nothing under way')
 
     await refused(t, 'no such host', cloud.servers.liveMigrate(id, 'no-such-host'), 400, 'BadRequest', /could not be found/)
     await refused(t, 'no such server', cloud.servers.liveMigrate(nowhere), 404, 'NotFound', /could not be found/)
@@ -67,7 +67,7 @@ const live: Part = async (t, { cloud, target }) => {
     const { steps } = await cloud.instanceActions.get(id, action?.requestId ?? '')
     t.match(steps, [{ event: 'conductor_live_migrate_instance', result: 'Error', details: /No valid host/ }], 'C18: why')
     const pages = await cloud.migrations.list({ server: id, pageSize: 1 })
-    t.same(
+    t.strictSame(
       pages.map(({ status }) => status),
       ['error', 'completed'],
       'C13: page by page, the newest first'

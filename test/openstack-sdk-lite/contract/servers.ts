@@ -25,12 +25,12 @@ export const servers: Part = async (t, { cloud, target, raw }) => {
       imageId: target.imageId,
       flavor: { name: 'm1.fake', vcpus: 1, ramMiB: 64 }
     })
-    t.same(
+    t.strictSame(
       (await cloud.servers.named('contract.one')).map(({ id }) => id),
       [server.id]
     )
-    t.same(await cloud.servers.named('contractXone'), [], 'a dot is a dot')
-    t.same(await cloud.servers.named('contract'), [], 'the whole name')
+    t.strictSame(await cloud.servers.named('contractXone'), [], 'a dot is a dot')
+    t.strictSame(await cloud.servers.named('contract'), [], 'the whole name')
     t.match(await cloud.servers.consoleOutput(server.id, 11), /\n/)
     t.equal((await cloud.servers.consoleOutput(server.id, 1)).split('\n').length, 1, 'the last line only')
     const [hypervisor] = await cloud.hypervisors.search(one)
@@ -44,7 +44,7 @@ export const servers: Part = async (t, { cloud, target, raw }) => {
       found => found === undefined
     )
     t.equal(await cloud.servers.delete(server.id), 'absent')
-    t.same(await cloud.allocations.get(server.id), {})
+    t.strictSame(await cloud.allocations.get(server.id), {})
     await refused(t, 'a dumb server', cloud.servers.consoleOutput(server.id, 11), 404, 'NotFound', /could not be found/)
     t.match(
       (await cloud.instanceActions.list(server.id)).map(({ action }) => action),
@@ -72,13 +72,13 @@ export const servers: Part = async (t, { cloud, target, raw }) => {
     const elsewhere = await boot(cloud, target, 'contract-p4', one)
     const ids = there.map(({ id }) => id).sort()
     const listed = await cloud.servers.list({ host: two, allProjects: true, pageSize: 2 })
-    t.same(listed.map(({ id }) => id).sort(), ids)
+    t.strictSame(listed.map(({ id }) => id).sort(), ids)
     t.ok(listed.every(server => server.host === two && !server.partial))
     for await (const first of cloud.servers.stream({ host: two, allProjects: true, pageSize: 1 })) {
       t.ok(ids.includes(first.id), 'a reader may stop after the first')
       break
     }
-    t.same(await cloud.servers.list({ host: two.slice(0, -1), allProjects: true }), [], 'a host is compared whole (HV-29)')
+    t.strictSame(await cloud.servers.list({ host: two.slice(0, -1), allProjects: true }), [], 'a host is compared whole (HV-29)')
     await remove(cloud, ...ids, elsewhere.id)
   })
 
@@ -134,7 +134,7 @@ export const servers: Part = async (t, { cloud, target, raw }) => {
       'stop',
       'create'
     ]
-    t.same(
+    t.strictSame(
       story.map(({ action }) => action),
       told,
       'the newest first'

@@ -35,7 +35,7 @@ export async function access(t: Test, api: Api): Promise<void> {
     const as = (name: string, group?: string) =>
       call('GET', nodes, undefined, undefined, { 'impersonate-user': name, ...(group && { 'impersonate-group': group }) })
     const { status: code, body } = await as('jane')
-    t.same(
+    t.strictSame(
       [code, body.message],
       [403, 'nodes is forbidden: User "jane" cannot list resource "nodes" in API group "" at the cluster scope']
     )
@@ -44,7 +44,7 @@ export async function access(t: Test, api: Api): Promise<void> {
       authorization: `Bearer ${token}`,
       'impersonate-user': 'jane'
     })
-    t.same([reader.status, reader.body.reason], [403, 'Forbidden'])
+    t.strictSame([reader.status, reader.body.reason], [403, 'Forbidden'])
     t.match(reader.body.message, `User "${username}" cannot impersonate`)
   })
 
@@ -74,7 +74,7 @@ export async function access(t: Test, api: Api): Promise<void> {
     ]
     for (const [method, path, message] of paths) {
       const { status: code, body } = await asReader(method, path)
-      t.same([code, body.reason, body.message], [403, 'Forbidden', message])
+      t.strictSame([code, body.reason, body.message], [403, 'Forbidden', message])
     }
   })
 

@@ -52,14 +52,14 @@ export async function admission(t: Test, api: Api): Promise<void> {
     for (const [title, status, expected] of denials) {
       answer(() => ({ allowed: false, ...(status && { status }) }))
       const { status: code, body } = await call('POST', widgets, widget('refused'))
-      t.same([code, body.reason, body.message], expected, title)
+      t.strictSame([code, body.reason, body.message], expected, title)
     }
   })
 
   await t.test('its warnings reach the client', async t => {
     answer(() => ({ allowed: true, warnings: ['mind the gap'] }))
     const { status, headers } = await call('POST', `${widgets}?dryRun=All`, widget('warned'))
-    t.same([status, headers.warning], [201, '299 - "mind the gap"'])
+    t.strictSame([status, headers.warning], [201, '299 - "mind the gap"'])
   })
 
   await t.test('match conditions and selectors keep it out', async t => {
@@ -72,7 +72,7 @@ export async function admission(t: Test, api: Api): Promise<void> {
     await done('POST', `${widgets}?dryRun=All`, widget('m1', undefined, { labels: { skip: 'yes' } }))
     await done('POST', `${widgets}?dryRun=All`, widget('m2', undefined, { labels: { hidden: 'yes' } }))
     await done('POST', `${widgets}?dryRun=All`, widget('m3'))
-    t.same(
+    t.strictSame(
       asked.map(review => review.name),
       ['m3']
     )

@@ -93,7 +93,7 @@ export async function applying(t: Test, api: Api): Promise<void> {
       `${widgets}?fieldManager=one`,
       widget('shared', spec, { labels: { l: '1' }, finalizers: ['contract.drover.dev/x'] })
     )
-    t.same(owners(made), [
+    t.strictSame(owners(made), [
       [
         'one',
         'Update',
@@ -144,8 +144,8 @@ export async function applying(t: Test, api: Api): Promise<void> {
       tags: ['x', 'y'],
       free: { l: [1], m: { n: 1 }, z: { y: 1 } }
     })
-    t.same(forced.spec?.atom, { b: '3' }, 'an atomic map is replaced')
-    t.same(owners(forced)[0], [
+    t.strictSame(forced.spec?.atom, { b: '3' }, 'an atomic map is replaced')
+    t.strictSame(owners(forced)[0], [
       'two',
       'Apply',
       '',
@@ -165,7 +165,7 @@ export async function applying(t: Test, api: Api): Promise<void> {
     ])
     const less = await applied('shared', 'two', { color: 'blue' })
     const { atom, options, ports, tags, free } = less.spec ?? {}
-    t.same(
+    t.strictSame(
       { atom, options, ports, tags, free },
       { atom: undefined, options: { a: 'b' }, ports: [{ port: 1, protocol: 'TCP' }], tags: ['x'], free: { l: [1], m: { n: 1 } } },
       'what is no longer applied goes'
@@ -175,7 +175,7 @@ export async function applying(t: Test, api: Api): Promise<void> {
   await t.test('two managers share a value; the conflict names the other', async t => {
     await applied('both', 'one', { color: 'red', size: 4 })
     const both = await applied('both', 'two', { color: 'red' })
-    t.same(
+    t.strictSame(
       owners(both).map(([manager]) => manager),
       ['one', 'two']
     )
@@ -187,10 +187,10 @@ export async function applying(t: Test, api: Api): Promise<void> {
     )
     t.equal(status, 409)
     t.equal(body.message, 'Apply failed with 1 conflict: conflict with "one": .spec.size')
-    t.same(body.details?.causes, [{ reason: 'FieldManagerConflict', message: 'conflict with "one"', field: '.spec.size' }])
+    t.strictSame(body.details?.causes, [{ reason: 'FieldManagerConflict', message: 'conflict with "one"', field: '.spec.size' }])
     const forced = await applied('both', 'two', { color: 'red', size: 5 }, true)
     t.equal(forced.spec?.size, 5)
-    t.same(owners(forced), [
+    t.strictSame(owners(forced), [
       ['one', 'Apply', '', { 'f:spec': { 'f:color': empty } }],
       ['two', 'Apply', '', { 'f:spec': { 'f:color': empty, 'f:size': empty } }]
     ])
@@ -203,9 +203,9 @@ export async function applying(t: Test, api: Api): Promise<void> {
   await t.test('labels and annotations by key; the map goes with its last key', async t => {
     await applied('keys', 'one', { color: 'red' }, false, { labels: { a: '1' } })
     const both = await applied('keys', 'two', { color: 'red' }, false, { labels: { b: '2' }, annotations: { x: 'y' } })
-    t.same(both.metadata.labels, { a: '1', b: '2' })
+    t.strictSame(both.metadata.labels, { a: '1', b: '2' })
     const one = await applied('keys', 'two', { color: 'red' })
-    t.same([one.metadata.labels, one.metadata.annotations], [{ a: '1' }, undefined])
+    t.strictSame([one.metadata.labels, one.metadata.annotations], [{ a: '1' }, undefined])
     t.equal((await applied('keys', 'one', { color: 'red' })).metadata.labels, undefined)
   })
 
@@ -213,10 +213,10 @@ export async function applying(t: Test, api: Api): Promise<void> {
     const ports = (...list: number[]): object => ({ color: 'red', ports: list.map(port => ({ port })) })
     const order = (object: Body): unknown => (object.spec?.ports as Array<{ port: number }> | undefined)?.map(({ port }) => port)
     await applied('order', 'one', ports(1, 2, 3))
-    t.same(order(await applied('order', 'two', ports(5, 3, 4))), [1, 2, 5, 3, 4])
-    t.same(order(await applied('order', 'two', ports(3, 1))), [2, 3, 1])
-    t.same(order(await applied('order', 'one', ports(2))), [2, 3, 1])
-    t.same(order(await applied('order', 'two', ports(9))), [2, 9])
+    t.strictSame(order(await applied('order', 'two', ports(5, 3, 4))), [1, 2, 5, 3, 4])
+    t.strictSame(order(await applied('order', 'two', ports(3, 1))), [2, 3, 1])
+    t.strictSame(order(await applied('order', 'one', ports(2))), [2, 3, 1])
+    t.strictSame(order(await applied('order', 'two', ports(9))), [2, 9])
   })
 
   await t.test('status has its own owners', async t => {
@@ -230,7 +230,7 @@ export async function applying(t: Test, api: Api): Promise<void> {
     }
     const status = await done('PATCH', `${widgets}/status/status?fieldManager=agent`, body, apply)
     t.match(status, { spec: { size: 3 }, status: { phase: 'x' } })
-    t.same(owners(status)[0], [
+    t.strictSame(owners(status)[0], [
       'agent',
       'Apply',
       'status',
@@ -247,7 +247,7 @@ export async function applying(t: Test, api: Api): Promise<void> {
       { ...body, spec: undefined, status: { conditions: [{ type: 'Evicting', status: 'False' }] } },
       apply
     )
-    t.same(
+    t.strictSame(
       (second.status?.conditions as Array<{ type: string }> | undefined)?.map(({ type }) => type),
       ['Ready', 'Evicting']
     )
@@ -301,7 +301,7 @@ export async function applying(t: Test, api: Api): Promise<void> {
   await t.test('a plain write takes over what it changes and leaves the rest', async t => {
     await applied('taken', 'one', { color: 'red', size: 4 })
     const taken = await done('PATCH', `${widgets}/taken?fieldManager=hand`, { spec: { size: 6 } }, merge)
-    t.same(owners(taken), [
+    t.strictSame(owners(taken), [
       ['one', 'Apply', '', { 'f:spec': { 'f:color': empty } }],
       ['hand', 'Update', '', { 'f:spec': { 'f:size': empty } }]
     ])

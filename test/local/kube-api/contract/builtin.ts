@@ -11,8 +11,8 @@ export async function builtin(t: Test, api: Api): Promise<void> {
   await t.test('Node: conditions by type, taints whole', async t => {
     const created = await done('POST', '/api/v1/nodes', { metadata: { name: namespace } })
     t.type(created.spec, Object, 'has a spec, whatever was sent')
-    t.same((await done('PATCH', node, { spec: null }, merge)).spec, {}, 'and keeps it')
-    t.same((await done('GET', node)).spec, {})
+    t.strictSame((await done('PATCH', node, { spec: null }, merge)).spec, {}, 'and keeps it')
+    t.strictSame((await done('GET', node)).spec, {})
     const status = (manager: string, type: string): Promise<Body> =>
       done(
         'PATCH',
@@ -22,7 +22,7 @@ export async function builtin(t: Test, api: Api): Promise<void> {
       )
     await status('one', 'Ready')
     const both = await status('two', 'DiskPressure')
-    t.same(
+    t.strictSame(
       (both.status?.conditions as Array<{ type: string }> | undefined)?.map(({ type }) => type),
       ['Ready', 'DiskPressure']
     )
@@ -38,7 +38,7 @@ export async function builtin(t: Test, api: Api): Promise<void> {
     ])
     await done('PATCH', node, { spec: { taints: [{ key: 'a', effect: 'NoSchedule' }] } }, strategic)
     const tainted = await done('PATCH', node, { spec: { taints: [{ key: 'b', effect: 'NoSchedule' }] } }, strategic)
-    t.same(
+    t.strictSame(
       (tainted.spec?.taints as Array<{ key: string }> | undefined)?.map(({ key }) => key),
       ['b']
     )
@@ -81,7 +81,7 @@ export async function builtin(t: Test, api: Api): Promise<void> {
       },
       strategic
     )
-    t.same(images(patched), [['b', 'three']])
+    t.strictSame(images(patched), [['b', 'three']])
     t.equal(patched.metadata.generation, 2)
     const config = {
       apiVersion: 'apps/v1',
@@ -89,7 +89,7 @@ export async function builtin(t: Test, api: Api): Promise<void> {
       metadata: { name: 'd' },
       spec: { template: { spec: { containers: [{ name: 'c', image: 'four' }] } } }
     }
-    t.same(images(await done('PATCH', `${path}/d?fieldManager=x`, config, apply)), [
+    t.strictSame(images(await done('PATCH', `${path}/d?fieldManager=x`, config, apply)), [
       ['b', 'three'],
       ['c', 'four']
     ])
@@ -110,7 +110,7 @@ export async function builtin(t: Test, api: Api): Promise<void> {
     })
     await done('PATCH', `${core}/configmaps/c?fieldManager=one`, config('1'), apply)
     const { status, body } = await call('PATCH', `${core}/configmaps/c?fieldManager=two`, config('2'), apply)
-    t.same([status, body.message], [409, 'Apply failed with 1 conflict: conflict with "one": .data.k'])
+    t.strictSame([status, body.message], [409, 'Apply failed with 1 conflict: conflict with "one": .data.k'])
   })
 
   await t.test('Lease and Event are what they were', async t => {
@@ -179,7 +179,7 @@ export async function builtin(t: Test, api: Api): Promise<void> {
     const ending = await done('DELETE', `/api/v1/namespaces/${name}`)
     t.match(ending, { kind: 'Namespace', status: { phase: 'Terminating' }, metadata: { deletionTimestamp: /Z$/ } })
     const late = await call('POST', `/api/v1/namespaces/${name}/configmaps`, { metadata: { name: 'd' } })
-    t.same(
+    t.strictSame(
       [late.status, late.body.reason, late.body.message],
       [
         403,

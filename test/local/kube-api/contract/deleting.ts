@@ -43,7 +43,7 @@ export async function deleting(t: Test, api: Api): Promise<void> {
     await runCase(t, api, { name: 'dry', send: ['DELETE', `${path}?dryRun=All`], status: 200 })
     t.equal(await isGone('d1'), false)
     const { body } = await call('DELETE', path)
-    t.same(body, {
+    t.strictSame(body, {
       kind: 'Status',
       apiVersion: 'v1',
       metadata: {},
@@ -81,8 +81,8 @@ export async function deleting(t: Test, api: Api): Promise<void> {
     for (const name of ['c1', 'c2', 'c3'])
       await done('POST', widgets, widget(name, undefined, { labels: { third: String(name === 'c3') } }))
     const { kind, items } = await done('DELETE', `${widgets}?labelSelector=third%3Dfalse`)
-    t.same([kind, items?.map(({ metadata }) => metadata.name)], ['WidgetList', ['c1', 'c2']])
-    t.same([await isGone('c1'), await isGone('c2'), await isGone('c3')], [true, true, false])
+    t.strictSame([kind, items?.map(({ metadata }) => metadata.name)], ['WidgetList', ['c1', 'c2']])
+    t.strictSame([await isGone('c1'), await isGone('c2'), await isGone('c3')], [true, true, false])
   })
 
   await t.test('background: the owner goes at once, dependents follow', async t => {
@@ -100,7 +100,7 @@ export async function deleting(t: Test, api: Api): Promise<void> {
     await owned('second', owner, { blockOwnerDeletion: true })
     await done('PATCH', `${widgets}/second`, { metadata: { finalizers: ['contract.drover.dev/x'] } }, merge)
     const waiting = await done('DELETE', `${widgets}/first`, { propagationPolicy: 'Foreground' })
-    t.same(waiting.metadata.finalizers, ['foregroundDeletion'])
+    t.strictSame(waiting.metadata.finalizers, ['foregroundDeletion'])
     await until(
       () => done('GET', `${widgets}/second`),
       ({ metadata }) => metadata.deletionTimestamp !== undefined

@@ -89,29 +89,29 @@ export async function listing(t: Test, api: Api): Promise<void> {
   }
 
   for (const [selector, expected] of selections)
-    await t.test(selector, async t => t.same(names(await done('GET', `${widgets}?${encodeURI(selector)}`)), expected))
+    await t.test(selector, async t => t.strictSame(names(await done('GET', `${widgets}?${encodeURI(selector)}`)), expected))
   for (const each of refusals(api)) await runCase(t, api, each)
 
   await t.test('chunks are of one moment', async t => {
     const first = await done('GET', `${widgets}?limit=2`)
-    t.same(names(first), ['l0', 'l1'])
+    t.strictSame(names(first), ['l0', 'l1'])
     t.match(first, { kind: 'WidgetList', metadata: { remainingItemCount: 3 } })
     await done('POST', widgets, widget('l1b'))
     await done('DELETE', `${widgets}/l3`)
     const next = encodeURIComponent(String(first.metadata.continue))
     const rest = await done('GET', `${widgets}?continue=${next}`)
-    t.same(names(rest), ['l2', 'l3', 'l4'], 'what happened in between is not seen')
+    t.strictSame(names(rest), ['l2', 'l3', 'l4'], 'what happened in between is not seen')
     t.equal(rest.metadata.resourceVersion, first.metadata.resourceVersion)
     t.notOk(rest.metadata.continue)
     const both = await call('GET', `${widgets}?resourceVersion=5&continue=${next}`)
-    t.same([both.status, both.body.message], [400, 'specifying resource version is not allowed when using continue'])
-    t.same(names(await done('GET', widgets)), ['l0', 'l1', 'l1b', 'l2', 'l4'])
+    t.strictSame([both.status, both.body.message], [400, 'specifying resource version is not allowed when using continue'])
+    t.strictSame(names(await done('GET', widgets)), ['l0', 'l1', 'l1b', 'l2', 'l4'])
   })
 
   await t.test('a table for people', async t => {
     const { body } = await call('GET', `${widgets}?fieldSelector=metadata.name%3Dl0`, undefined, undefined, tableForm)
     const columns = body.columnDefinitions as Array<{ name: string; type: string; priority: number }>
-    t.same(
+    t.strictSame(
       columns.map(({ name, type, priority }) => [name, type, priority]),
       [
         ['Name', 'string', 0],

@@ -62,7 +62,7 @@ export async function mutation(t: Test, api: Api): Promise<void> {
     second.answer(() => patching({ op: 'replace', path: '/spec/size', value: 9 }))
     const made = await done('POST', `${widgets}?dryRun=All`, widget('twice'))
     t.match(made, { spec: { size: 9 }, metadata: { annotations: { stamp: '9' } } })
-    t.same([first.asked.length, second.asked.length], [2, 1])
+    t.strictSame([first.asked.length, second.asked.length], [2, 1])
     t.match(second.asked[0]?.object, { metadata: { annotations: { stamp: '3' } } })
   })
 
@@ -82,7 +82,7 @@ export async function mutation(t: Test, api: Api): Promise<void> {
     t.notHas(pruned.spec, { nosuch: Number })
     first.answer(() => patching({ op: 'replace', path: '/spec/size', value: 99 }))
     const { status, body } = await call('POST', widgets, widget('invalid'))
-    t.same([status, body.reason], [422, 'Invalid'])
+    t.strictSame([status, body.reason], [422, 'Invalid'])
     t.match(body.message, 'spec.size in body should be less than or equal to 10')
   })
 

@@ -136,7 +136,7 @@ export async function runCase(t: Test, api: Api, { name, send, status, reason, m
     if (typeof message === 'string') t.equal(anonymous(body.message ?? ''), message, 'message')
     else if (message) t.match(body.message ?? '', message, 'message')
     if (causes)
-      t.same(
+      t.strictSame(
         body.details?.causes?.map(cause => [cause.reason, cause.field]),
         causes,
         'causes'

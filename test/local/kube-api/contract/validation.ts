@@ -294,7 +294,7 @@ export async function validation(t: Test, api: Api): Promise<void> {
       `${api.widgets}?dryRun=All`,
       widget('a', { color: 'red', nope: 1, maybe: null, code: null, free: { kept: [1] }, ports: [{ port: 1 }] })
     )
-    t.same(spec, {
+    t.strictSame(spec, {
       color: 'red',
       maybe: null,
       size: 3,

@@ -51,7 +51,7 @@ export async function watching(t: Test, api: Api): Promise<void> {
     await done('POST', widgets, widget('w2'))
     const watch = events(api, `${widgets}?${initial}`)
     const first = await take(watch, 3)
-    t.same(first.map(told), [
+    t.strictSame(first.map(told), [
       ['ADDED', 'w1'],
       ['ADDED', 'w2'],
       ['BOOKMARK', undefined]
@@ -77,7 +77,7 @@ export async function watching(t: Test, api: Api): Promise<void> {
     const { metadata } = await done('GET', widgets)
     await done('POST', widgets, widget('w3'))
     const watch = events(api, `${widgets}?watch=1&resourceVersion=${metadata.resourceVersion}`)
-    t.same((await take(watch, 1)).map(told), [['ADDED', 'w3']])
+    t.strictSame((await take(watch, 1)).map(told), [['ADDED', 'w3']])
     await watch.return(undefined)
   })
 
@@ -88,7 +88,7 @@ export async function watching(t: Test, api: Api): Promise<void> {
     await done('PATCH', `${widgets}/w3`, { spec: { color: 'red' } }, merge)
     const watch = events(api, `${widgets}?watch=1&resourceVersion=${metadata.resourceVersion}&fieldSelector=spec.color%3Dblue`)
     const seen = await take(watch, 3)
-    t.same(
+    t.strictSame(
       seen.map(({ type }) => type),
       ['ADDED', 'MODIFIED', 'DELETED']
     )
@@ -109,7 +109,7 @@ export async function watching(t: Test, api: Api): Promise<void> {
       api,
       `${widgets}?watch=1&timeoutSeconds=1&resourceVersion=${(await done('GET', widgets)).metadata.resourceVersion}`
     )
-    t.same(await take(watch, 1), [])
+    t.strictSame(await take(watch, 1), [])
   })
 
   await t.test('a table, row by row', async t => {
@@ -128,12 +128,12 @@ export async function watching(t: Test, api: Api): Promise<void> {
 
   await t.test('bad questions', async t => {
     const version = await call('GET', `${widgets}?watch=1&resourceVersion=abc`)
-    t.same(
+    t.strictSame(
       [version.status, version.body.message],
       [500, 'resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax']
     )
     const match = await call('GET', `${widgets}?watch=1&sendInitialEvents=true`)
-    t.same(
+    t.strictSame(
       [match.status, match.body.message],
       [
         422,

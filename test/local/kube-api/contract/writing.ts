@@ -139,10 +139,10 @@ export async function writing(t: Test, api: Api): Promise<void> {
       return [after.metadata.generation, after.metadata.resourceVersion !== before.metadata.resourceVersion]
     }
     t.equal(made.metadata.generation, 1)
-    t.same(await version('', { metadata: { labels: { a: 'b' } } }), [1, true], 'a label')
-    t.same(await version('', { spec: { size: 4 } }), [2, true], 'the spec')
-    t.same(await version('', { spec: { size: 4 } }), [2, false], 'nothing: no write, no new resourceVersion')
-    t.same(await version('/status', { status: { phase: 'x' } }), [2, true], 'the status')
+    t.strictSame(await version('', { metadata: { labels: { a: 'b' } } }), [1, true], 'a label')
+    t.strictSame(await version('', { spec: { size: 4 } }), [2, true], 'the spec')
+    t.strictSame(await version('', { spec: { size: 4 } }), [2, false], 'nothing: no write, no new resourceVersion')
+    t.strictSame(await version('/status', { status: { phase: 'x' } }), [2, true], 'the status')
   })
 
   await t.test('status and the rest are written apart', async t => {
@@ -158,7 +158,7 @@ export async function writing(t: Test, api: Api): Promise<void> {
     const main = await done('PUT', `${widgets}/split`, { ...status, spec: { color: 'blue' }, status: { phase: 'b' } })
     t.match(main, { spec: { color: 'blue', size: 3 }, status: { phase: 'a' } })
     const emptied = await done('PUT', `${widgets}/split/status`, { ...main, status: {} })
-    t.same(emptied.status, {})
+    t.strictSame(emptied.status, {})
   })
 
   await t.test('what was wrong before and is not touched does not stop an update', async t => {
