@@ -4,70 +4,92 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { processors } from './processors.ts'
+import type { Job } from './suite.ts'
 
 export interface Ran {
-  file: string
-  /** What it said, as TAP. */
+  job: Job
+  /** What it printed, as TAP. */
   lines: string[]
   code: number | null
   ms: number
+  /** Why the runner ended it. */
+  endedBy?: string
+}
+
+/** Something of which so many files at once may have one. */
+export interface Places {
+  name: string
+  count: number
 }
 
 export interface PoolOptions {
   root: string
   /** Begun in this order, but for those that have to wait for their servers. */
-  files: readonly string[]
+  jobs: readonly Job[]
   /** `never`: it cannot be run at all. */
-  ready: (file: string) => 'yes' | 'not yet' | 'never'
+  ready: (job: Job) => 'yes' | 'not yet' | 'never'
   env: () => Record<string, string>
-  /** Files that want the same thing for themselves run one after the other. */
-  alone?: (file: string) => string | undefined
+  /** Files that want a place of the same thing wait for each other, not for those that want none. */
+  places?: (job: Job) => Places | undefined
   /** So many run whatever the processors do, and up to `most` while these have little to do. */
   least: number
   most: number
-  onEnd: (ran: Ran) => void
+  /** For files that set no limit themselves. */
+  limitMs?: number
+  /** tap ends a file at its limit; so much later the runner ends what does not even listen to tap. */
+  graceMs?: number
+  /** How long something that a file started may hold its output open after its end. */
+  leftoverMs?: number
+  onEnd: (ran: Ran) => void | Promise<void>
 }
 
-const backstopMs = 75 * 60_000 // tap ends a file that takes too long; this one ends what does not even listen to tap
-
-/** Runs each file as a process of its own, side by side. */
-export async function runFiles(options: PoolOptions): Promise<void> {
-  const { root, files, ready, env, alone = () => undefined, least, most, onEnd } = options
+/** Runs each job as a process of its own, side by side. */
+export async function runJobs(options: PoolOptions): Promise<void> {
+  const { jobs, ready, places = () => undefined, least, most, onEnd } = options
   const leash = startLeash()
   const load = processors()
-  const waiting = new Set(files)
+  const waiting = new Set(jobs)
   const running = new Set<Promise<void>>()
-  const taken = new Set<string>()
-  const next = (): string | undefined => {
-    for (const file of waiting) {
-      const state = ready(file)
-      if (state === 'not yet' || taken.has(alone(file) ?? '')) continue
-      waiting.delete(file)
-      if (state === 'yes') return file
+  const taken = new Map<string, number>()
+  const isFull = (wanted: Places | undefined): boolean => wanted !== undefined && (taken.get(wanted.name) ?? 0) >= wanted.count
+  const next = (): Job | undefined => {
+    for (const job of waiting) {
+      const state = ready(job)
+      if (state === 'not yet' || (state === 'yes' && isFull(places(job)))) continue
+      waiting.delete(job)
+      if (state === 'yes') return job
     }
     return undefined
   }
-  const begin = (file: string): void => {
-    const wanted = alone(file)
-    if (wanted !== undefined) taken.add(wanted)
-    const run = runFile(root, file, env(), leash).then(onEnd)
-    const ended = run.finally(() => {
-      running.delete(ended)
-      if (wanted !== undefined) taken.delete(wanted)
-    })
+  const begin = (job: Job): void => {
+    const name = places(job)?.name
+    const count = (by: number): void => {
+      if (name !== undefined) taken.set(name, (taken.get(name) ?? 0) + by)
+    }
+    count(1)
+    const ended = runJob(options, job, leash)
+      .then(onEnd)
+      .finally(() => {
+        running.delete(ended)
+        count(-1)
+      })
     running.add(ended)
     load.occupied()
   }
-  while (waiting.size > 0 || running.size > 0) {
-    const room = running.size < least || (running.size < most && load.idle())
-    const file = room ? next() : undefined
-    if (file !== undefined) begin(file)
-    else await Promise.race([...running, sleep(250)])
+  try {
+    while (waiting.size > 0 || running.size > 0) {
+      const room = running.size < least || (running.size < most && load.idle())
+      const job = room ? next() : undefined
+      if (job !== undefined) begin(job)
+      else await Promise.race([...running, sleep(250)])
+    }
+  } finally {
+    leash.stdin?.end()
   }
-  leash.stdin?.end()
 }
 
-function startLeash(): ChildProcess {
+/** Kills the process groups that are told to it when this process is gone, however it went. */
+export function startLeash(): ChildProcess {
   // In a group of its own: a signal to the runner's group ends the runner, and that is what this one waits for.
   return spawn(process.execPath, [join(import.meta.dirname, 'leash.ts')], {
     detached: true,
@@ -75,22 +97,52 @@ function startLeash(): ChildProcess {
   })
 }
 
-async function runFile(root: string, file: string, env: Record<string, string>, leash: ChildProcess): Promise<Ran> {
+async function runJob(options: PoolOptions, job: Job, leash: ChildProcess): Promise<Ran> {
+  const { root, env, limitMs = 300_000, graceMs = 60_000, leftoverMs = 10_000 } = options
   const begun = Date.now()
   // Not by `tap run`: its loader takes longer to start than most files take to run. And without source maps, which are a quarter of a
   // file's start: Node strips types in place, so that lines and columns are those of the source.
-  const child = spawn(process.execPath, [file], {
+  const child = spawn(process.execPath, [job.file.path], {
     cwd: root,
     detached: true,
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, TAP: '1', TAP_TIMEOUT: '300', ...env }
+    env: {
+      ...process.env,
+      TAP: '1',
+      TAP_TIMEOUT: String(limitMs / 1000),
+      ...(job.shard !== undefined && { DROVER_SHARD: job.shard }),
+      ...env()
+    }
   })
   leash.stdin?.write(`+${child.pid}\n`)
-  const backstop = setTimeout(() => child.kill('SIGKILL'), backstopMs)
+  let endedBy: string | undefined
+  const allowedMs = Math.max(limitMs, job.file.limitMs) + graceMs
+  const backstop = setTimeout(() => {
+    endedBy = `it did not end within ${Math.round(allowedMs / 1000)} s`
+    killGroup(child)
+  }, allowedMs)
+  let leftover: NodeJS.Timeout | undefined
+  child.once('exit', () => {
+    leftover = setTimeout(() => {
+      endedBy = 'it ended, but something that it started holds its output open'
+      killGroup(child)
+      child.stdout.destroy()
+    }, leftoverMs)
+  })
   const lines: string[] = []
   createInterface(child.stdout).on('line', line => void lines.push(line))
   const [code] = (await once(child, 'close')) as [number | null]
   clearTimeout(backstop)
+  clearTimeout(leftover)
   leash.stdin?.write(`-${child.pid}\n`)
-  return { file, lines, code, ms: Date.now() - begun }
+  return { job, lines, code, ms: Date.now() - begun, ...(endedBy !== undefined && { endedBy }) }
+}
+
+/** With all that it started and did not put into a group of its own. */
+function killGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
+  } catch (err) {
+    if ((err as NodeJS.ErrnoException).code !== 'ESRCH') throw err // the group ended in this moment
+  }
 }

@@ -1,0 +1,113 @@
+// One run: prepares the servers, runs the files and the checks side by side, and reports.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { runJobs } from './pool.ts'
+import { report } from './report.ts'
+import { fleet, isClusterFile, load, type Known } from './servers.ts'
+import { findTests, jobsOf, type TestFile } from './suite.ts'
+import { keepTimes, readTimes } from './times.ts'
+
+export type Tier = 'test' | 'cluster'
+
+export interface RunOptions {
+  root: string
+  tier: Tier
+  /** Files or globs; empty: all of the tier. What is named is run, whatever its tier. */
+  patterns: readonly string[]
+  /** Names of npm scripts that run beside the tests. */
+  checks: readonly string[]
+  /** Only the top-level tests of this name. */
+  grep?: string | undefined
+  /** A server that this machine cannot provide does not fail the run. */
+  allowMissing: boolean
+  /** One shard of those files that run in parts. */
+  shard?: string | undefined
+  write: (text: string) => void
+}
+
+/** What the rest of the tests is, and how long it takes: the last words of `npm test`. */
+const clusterTakes = 'about 20 minutes on two cores, 45 the first time, when Kubernetes, KubeVirt and Knative are compiled'
+
+/** A file that needs just some Kubernetes API belongs to both: it runs on the embedded one, and again on the real one. */
+const wants = (file: TestFile, known: Known, tier: Tier): boolean => {
+  const isCluster = isClusterFile(file, known)
+  return tier === 'test' ? !isCluster : isCluster || file.servers.includes('kubernetes')
+}
+
+export async function run({ root, tier, patterns, checks, grep, allowMissing, shard, write }: RunOptions): Promise<boolean> {
+  const command = tier === 'test' ? 'npm test --' : 'npm run test:cluster --'
+  const out = report(write, command)
+  const found = await findTests(root, patterns.length > 0 ? patterns : ['test/**/*.test.ts'])
+  const known = await load(found, join(root, 'test/servers'))
+  const files = patterns.length > 0 ? found : found.filter(file => wants(file, known, tier))
+  if (files.length === 0) out.wrong(`no test file matches ${patterns.join(' ') || 'test/**/*.test.ts'}`)
+
+  const last = files.filter(({ servers }) => servers.some(name => known.get(name)?.last))
+  const groups = [
+    { files: files.filter(file => !last.includes(file)), least: 2, most: 5 },
+    { files: last, least: 1, most: 1 }
+  ]
+  const servers = fleet(new Set(groups.flatMap(group => group.files.flatMap(file => file.servers))), known)
+  const lastMs = await readTimes()
+  const env = (): Record<string, string> => ({
+    NODE_OPTIONS: '--conditions=drover',
+    NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/v8'),
+    ...(grep !== undefined && { TAP_GREP: `/^${RegExp.escape(grep)}$/` }),
+    ...servers.env()
+  })
+
+  async function runAll(): Promise<void> {
+    for (const { files: some, ...width } of groups) {
+      await runJobs({
+        root,
+        jobs: jobsOf(some, lastMs, shard),
+        ready: ({ file }) => servers.ready(file),
+        places: ({ file }) => servers.places(file),
+        env,
+        ...width,
+        onEnd: out.onEnd
+      })
+    }
+  }
+
+  const checked = checks.map(async script => {
+    const output = await failureOf(root, script)
+    if (output === undefined) return
+    write(output)
+    out.wrong(`npm run ${script} found faults, see above`)
+  })
+  try {
+    await Promise.all([servers.prepare(), runAll(), ...checked])
+  } finally {
+    await servers.stop()
+  }
+  if (patterns.length === 0) await keepTimes(out.times())
+
+  for (const { path, servers: names } of files) {
+    const reasons = names.flatMap(name => servers.missing.get(name) ?? [])
+    if (reasons.length === 0) continue
+    const line = `${path} was left out: ${[...new Set(reasons)].join('; ')}`
+    if (allowMissing) write(`LEFT OUT ${line}\n`)
+    else out.wrong(`${line} (--allow-missing accepts that)`)
+  }
+  return out.close(patterns.length === 0 && tier === 'test' ? [leftToCluster(found, known)] : [])
+}
+
+function leftToCluster(files: readonly TestFile[], known: Known): string {
+  const cluster = files.filter(file => wants(file, known, 'cluster'))
+  const again = cluster.filter(file => !isClusterFile(file, known)).length
+  return (
+    `Left to \`npm run test:cluster\` (${clusterTakes}):\n` +
+    `${cluster.length - again} files that need the real Kubernetes, KubeVirt, Knative or RabbitMQ, ` +
+    `and ${again} files of this run once more, on the real Kubernetes API server.`
+  )
+}
+
+/** What a failed script printed, in one piece; undefined when all is well. */
+async function failureOf(root: string, script: string): Promise<string | undefined> {
+  const child = spawn('npm', ['run', '--silent', script], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+  const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+  return code === 0 ? undefined : output + errors
+}
