@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { startKubernetes } from '../servers/kubernetes.ts'
+import { startKubernetes } from '../servers/real-kubernetes.ts'
 import { applies, fill, type Server } from './kube-api/load.ts'
 import type { Report } from './report.ts'
 

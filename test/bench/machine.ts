@@ -15,7 +15,7 @@ import { createLog } from '../../shared/runtime/log.ts'
 import { Machine } from '../../shared/schema/machine.ts'
 import { goldenMachine, networkOf, options } from '../functions/machine/fixtures.ts'
 import { asServiceAccount } from '../servers/identity.ts'
-import { startKubernetes } from '../servers/kubernetes.ts'
+import { startKubernetes } from '../servers/real-kubernetes.ts'
 import { installMachineCrds } from '../servers/machine-crds.ts'
 import type { Report } from './report.ts'
 

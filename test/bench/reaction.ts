@@ -6,7 +6,7 @@ import { connect, Node } from '../../shared/kube/index.ts'
 import { startAgent } from '../../shared/runtime/agent.ts'
 import { serve } from '../../shared/runtime/serve.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
-import { startKubernetes } from '../servers/kubernetes.ts'
+import { startKubernetes } from '../servers/real-kubernetes.ts'
 import { asServiceAccount } from '../servers/identity.ts'
 import type { Report } from './report.ts'
 

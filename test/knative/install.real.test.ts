@@ -7,7 +7,7 @@ import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { parseAllDocuments } from 'yaml'
-import { ownKubernetes, kubectlPath } from '../servers/kubernetes.ts'
+import { ownKubernetes, kubectlPath } from '../servers/real-kubernetes.ts'
 import { applyCrd } from '../servers/machine-crds.ts'
 import { request } from '../servers/request.ts'
 

@@ -3,7 +3,7 @@ import t from 'tap'
 import { connect, Node } from '../../shared/kube/index.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import { eventually } from '../servers/eventually.ts'
-import { ownKubernetes } from '../servers/kubernetes.ts'
+import { ownKubernetes } from '../servers/real-kubernetes.ts'
 import { start } from './start.ts'
 
 t.setTimeout(120_000)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { parseAllDocuments } from 'yaml'
-import type { Access } from './control-plane.ts'
+import type { Access } from './access.ts'
 import { request } from './request.ts'
 
 interface Manifest {

@@ -8,6 +8,7 @@ import { installKnative } from './knative/install.ts'
 export { prepare } from './knative/prepare.ts'
 export type { Cluster } from './knative/cluster.ts'
 export const compiles = true
+export const tier = 'cluster'
 export const last = true
 
 const shared = 'DROVER_KNATIVE' // one that somebody else started and will end

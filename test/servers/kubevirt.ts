@@ -4,19 +4,19 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { request as httpsRequest } from 'node:https'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import type { Access } from './control-plane.ts'
+import { freePort, type Access } from './access.ts'
 import { eventually } from './eventually.ts'
-import { kubectlPath } from './kubernetes.ts'
 import { buildKubevirt } from './kubevirt-build.ts'
 import { applyCrd, installMachineCrds, served } from './machine-crds.ts'
+import { kubectlPath } from './real-kubernetes.ts'
 import { request } from './request.ts'
 import type { Prepared } from './say.ts'
 
 export const compiles = true
+export const tier = 'cluster'
 
 export async function prepare(): Promise<Prepared> {
   try {
@@ -37,15 +37,6 @@ export interface Kubevirt {
 
 const merge = { 'content-type': 'application/merge-patch+json' }
 const applied = { 'content-type': 'application/apply-patch+yaml' }
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 async function must(
   api: Access,

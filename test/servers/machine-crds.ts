@@ -1,13 +1,13 @@
 // The definitions of KubeVirt, CDI and Multus on a test's own API server. That alone builds nothing: for KubeVirt's own processes see kubevirt.ts.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Access } from './control-plane.ts'
+import type { Access } from './access.ts'
 import { request } from './request.ts'
 import { eventually } from './eventually.ts'
 
 const folder = join(import.meta.dirname, '../../shared/local/crds')
 
-interface Crd {
+export interface Crd {
   metadata: { name: string }
   spec: { group: string; names: { plural: string }; versions: Array<{ name: string }> }
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Agent, request as send } from 'node:https'
-import type { Access } from './control-plane.ts'
+import type { Access } from './access.ts'
 
 export interface Answer<T> {
   status: number

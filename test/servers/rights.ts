@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
-import type { Access } from './control-plane.ts'
+import type { Access } from './access.ts'
 
 interface Entry {
   verb: string

@@ -1,5 +1,6 @@
 // From a request to its answer: who asks, whether it may, and the verb's own work.
 import type { Answer } from './answer.ts'
+import { audited, type Audit } from './audit.ts'
 import { mediaType, parseObject, parsePatch, readBody, type Asked } from './body.ts'
 import type { Call, Cluster, User } from './cluster.ts'
 import { impersonated } from './impersonate.ts'
@@ -21,6 +22,7 @@ import { create, patch, patchTypesOf, update, type Written } from './write.ts'
 export interface Server {
   cluster: Cluster
   tokens: Tokens
+  audit?: Audit | undefined
 }
 
 /** Where an answer goes: once all of it, or a watch that tells one change after the other. */
@@ -32,9 +34,25 @@ export interface Reply {
 export async function handle(server: Server, request: Asked, reply: Reply): Promise<void> {
   const url = new URL(request.url ?? '/', 'https://127.0.0.1')
   const info = requestInfo(request.method ?? 'GET', url)
-  const user = impersonated(server.cluster.store, server.tokens.authenticate(request.headers.authorization), request.headers)
-  const asked: Attributes = { ...info, path: info.isResource ? undefined : info.path }
-  if (!isAllowed(server.cluster.store, user, asked)) throw refusal(user, asked)
+  const sender = server.tokens.authenticate(request.headers.authorization)
+  const user = impersonated(server.cluster.store, sender, request.headers)
+  const attributes: Attributes = { ...info, path: info.isResource ? undefined : info.path }
+  const allowed = isAllowed(server.cluster.store, user, attributes)
+  const work = async (to: Reply): Promise<void> => {
+    if (!allowed) throw refusal(user, attributes)
+    return perform(server, { url, info, user }, request, to)
+  }
+  if (!server.audit) return work(reply)
+  const told = audited(server.audit, { user: sender, info, uri: request.url ?? '/', allowed }, reply)
+  await work(told.reply).catch(told.failed)
+}
+
+async function perform(
+  server: Server,
+  { url, info, user }: { url: URL; info: RequestInfo; user: User },
+  request: Asked,
+  reply: Reply
+): Promise<void> {
   if (!info.isResource) {
     if (info.verb !== 'get') throw methodNotAllowed()
     reply.send(answerPath(server.cluster.registry, info.path, request.headers.accept ?? ''))

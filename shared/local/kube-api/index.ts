@@ -5,13 +5,15 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { stringify } from 'yaml'
 import type { InProcessServer } from '../../kube/in-process.ts'
+import type { Certificate } from '../../runtime/self-signed.ts'
 import type { StateStore } from '../state.ts'
 import { failure } from './answer.ts'
+import type { Audit } from './audit.ts'
 import { readFact, sqliteBacking, writeFact } from './backing.ts'
 import { bootstrap } from './bootstrap.ts'
 import { builtins } from './builtins.ts'
 import { makeCertificate } from './certificate.ts'
-import type { Cluster } from './cluster.ts'
+import type { Cluster, User } from './cluster.ts'
 import { serveCrds } from './crds.ts'
 import { startCollector } from './gc.ts'
 import { handle, NoPage } from './handle.ts'
@@ -22,7 +24,7 @@ import { notFound } from './status.ts'
 import { startNamespaces } from './namespaces.ts'
 import { Registry } from './resource.ts'
 import { Store } from './store.ts'
-import { tokens } from './tokens.ts'
+import { admin, tokens } from './tokens.ts'
 import { webhooks } from './webhooks.ts'
 import type { ResolveService } from './webhook-call.ts'
 
@@ -39,6 +41,12 @@ export interface KubeApiOptions {
   onFault?: (err: unknown) => void
   /** Changes of one resource that watches can go back to. */
   historySize?: number
+  /** Made at each start unless one is given. */
+  certificate?: Certificate
+  /** Users beside the administrator, by their tokens. */
+  users?: Readonly<Record<string, User>>
+  /** Called once for each request of somebody we know, when its answer begins. */
+  audit?: Audit
 }
 
 export interface Account {
@@ -63,7 +71,7 @@ export interface KubeApi {
 export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeApi> {
   const { port = 0, objects = [], state, clock = () => new Date(), historySize = 5000 } = options
   const onFault = options.onFault ?? ((err: unknown) => console.error(err))
-  const { certificate, key } = makeCertificate(clock())
+  const { certificate, key } = options.certificate ?? makeCertificate(clock())
   const store = new Store(historySize, state && sqliteBacking(state))
   const registry = new Registry()
   for (const resource of builtins) registry.add(resource)
@@ -77,8 +85,9 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
   store.forgetHistory()
 
   const token = secret(state, 'admin-token')
-  const identities = tokens(store, token, secret(state, 'signing-key'), clock)
-  const serving = { cluster, tokens: identities }
+  const users = new Map([[token, admin], ...Object.entries(options.users ?? {})])
+  const identities = tokens(store, users, secret(state, 'signing-key'), clock)
+  const serving = { cluster, tokens: identities, audit: options.audit }
   const server = createServer({ key, cert: certificate }, (request, response) => {
     const reply = httpReply(response)
     handle(serving, request, reply).catch(err => {

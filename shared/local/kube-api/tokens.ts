@@ -1,4 +1,4 @@
-// Who is asking: the administrator by the token in the kubeconfig, a service account by a token that was made for it.
+// Who is asking: the administrator by the token in the kubeconfig, other users by theirs, a service account by one that was made for it.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { User } from './cluster.ts'
@@ -21,7 +21,8 @@ export interface Tokens {
   issue(account: KubeObject, spec: Fields): { token: string; expirationTimestamp: string }
 }
 
-export function tokens(store: Store, adminToken: string, key: string, clock: () => Date): Tokens {
+/** `users`: by their tokens, which never end. */
+export function tokens(store: Store, users: ReadonlyMap<string, User>, key: string, clock: () => Date): Tokens {
   const sign = (text: string): string => createHmac('sha256', key).update(text).digest('base64url')
   const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
   const seconds = (): number => Math.floor(clock().getTime() / 1000)
@@ -56,7 +57,8 @@ export function tokens(store: Store, adminToken: string, key: string, clock: () 
 
   const review: Tokens['review'] = (token, audiences) => {
     const wanted = audiences.length > 0 ? audiences : [defaultAudience]
-    if (same(token, adminToken)) return wanted.includes(defaultAudience) ? { user: admin, audiences: wanted } : undefined
+    const known = [...users].find(([each]) => same(token, each))
+    if (known) return wanted.includes(defaultAudience) ? { user: known[1], audiences: wanted } : undefined
     const claims = verify(token)
     const user = claims && accountOf(claims)
     const good = listOf(claims?.aud).filter(audience => typeof audience === 'string' && wanted.includes(audience)) as string[]

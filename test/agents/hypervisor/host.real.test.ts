@@ -11,7 +11,7 @@ import { answer, askedFor, makeAuthority, makeCertificate } from '../../servers/
 import { startBus } from '../../servers/dbus.ts'
 import { eventually } from '../../servers/eventually.ts'
 import { applyPolicies, applyRights, asServiceAccount, tokenOnNode } from '../../servers/identity.ts'
-import { kubernetes } from '../../servers/kubernetes.ts'
+import { kubernetes } from '../../servers/real-kubernetes.ts'
 import { startLibvirt } from '../../servers/libvirt.ts'
 import { request } from '../../servers/request.ts'
 import { agent, broker, hostRoot } from './harness.ts'

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { eventually } from '../../servers/eventually.ts'
 import { Event } from '../../../shared/kube/index.ts'
-import { kubernetes } from '../../servers/kubernetes.ts'
+import { kubernetes } from '../../servers/real-kubernetes.ts'
 import { startOvsLab } from '../../servers/ovs.ts'
 import { output } from '../../servers/ovs/daemon.ts'
 import { ovsNeeded } from '../../ovsdb-client/real.ts'

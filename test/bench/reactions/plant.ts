@@ -14,7 +14,7 @@ import { condition } from '../../functions/host-life/fixtures.ts'
 import { novaEnv } from '../../functions/ha/stage.ts'
 import { startBundle } from '../../runtime/bundled.ts'
 import { asServiceAccount } from '../../servers/identity.ts'
-import { startKubernetes } from '../../servers/kubernetes.ts'
+import { startKubernetes } from '../../servers/real-kubernetes.ts'
 import { cpuSeconds } from '../lib/cpu.ts'
 import { shipped } from '../lib/shipped.ts'
 

@@ -9,7 +9,7 @@ import handler from '../../../functions/admission-certificate/handler.ts'
 import { serve } from '../../../shared/runtime/serve.ts'
 import { eventually } from '../../servers/eventually.ts'
 import { asServiceAccount } from '../../servers/identity.ts'
-import { kubectlPath, ownKubernetes } from '../../servers/kubernetes.ts'
+import { kubectlPath, ownKubernetes } from '../../servers/real-kubernetes.ts'
 import { request } from '../../servers/request.ts'
 import { applied, configurations } from '../admission/webhook.ts'
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { parseAllDocuments } from 'yaml'
-import { kubectlPath, ownKubernetes } from '../../servers/kubernetes.ts'
+import { kubectlPath, ownKubernetes } from '../../servers/real-kubernetes.ts'
 import { request } from '../../servers/request.ts'
 import {
   evictionKind,

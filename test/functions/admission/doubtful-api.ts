@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Agent, createServer, request } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
-import type { Access } from '../../servers/control-plane.ts'
+import type { Access } from '../../servers/access.ts'
 
 export interface DoubtfulApi {
   server: string

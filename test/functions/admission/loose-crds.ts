@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'yaml'
-import type { Access } from '../../servers/control-plane.ts'
+import type { Access } from '../../servers/access.ts'
 import { request } from '../../servers/request.ts'
 import { applied } from './webhook.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ownKubernetes } from '../../servers/kubernetes.ts'
+import { ownKubernetes } from '../../servers/real-kubernetes.ts'
 import { openstack } from '../../servers/openstack.ts'
 import { life } from './life.ts'
 

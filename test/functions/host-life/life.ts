@@ -13,7 +13,7 @@ import { connect as connectKube, Node, type Kube } from '../../../shared/kube/in
 import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import { connect } from 'openstack-sdk-lite'
 import { eventually } from '../../servers/eventually.ts'
-import type { ControlPlane } from '../../servers/control-plane.ts'
+import type { ControlPlane } from '../../servers/access.ts'
 import type { OpenStack } from '../../servers/openstack.ts'
 import { openRaw } from '../../servers/openstack/raw.ts'
 import { run } from './platform.ts'

@@ -6,7 +6,7 @@ import { clusterAgent } from '../../../agents/cluster/agent.ts'
 import { startAgent } from '../../../shared/runtime/agent.ts'
 import type { DroverFunction } from '../../../shared/runtime/function.ts'
 import { serve } from '../../../shared/runtime/serve.ts'
-import type { Access } from '../../servers/control-plane.ts'
+import type { Access } from '../../servers/access.ts'
 import { asServiceAccount } from '../../servers/identity.ts'
 
 export interface Running {

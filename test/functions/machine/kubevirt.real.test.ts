@@ -5,7 +5,7 @@ import { StorageClass, VirtualMachine, VirtualMachineInstance } from '../../../f
 import { render } from '../../../functions/machine/render.ts'
 import { Machine } from '../../../shared/schema/machine.ts'
 import { eventually } from '../../servers/eventually.ts'
-import { ownKubernetes } from '../../servers/kubernetes.ts'
+import { ownKubernetes } from '../../servers/real-kubernetes.ts'
 import { kubevirt } from '../../servers/kubevirt.ts'
 import { request } from '../../servers/request.ts'
 import { arbitraryNetworks, validSpec } from './arbitrary.ts'

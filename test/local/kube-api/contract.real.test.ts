@@ -1,5 +1,5 @@
 import t from 'tap'
-import { kubernetes } from '../../servers/kubernetes.ts'
+import { kubernetes } from '../../servers/real-kubernetes.ts'
 import { contract } from './contract.ts'
 
 await contract(t, await kubernetes(t))

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { eventually } from '../../servers/eventually.ts'
-import { kubectlPath } from '../../servers/kubernetes.ts'
+import { kubectlPath } from '../../servers/real-kubernetes.ts'
 import { embedded } from './embedded.ts'
 
 t.setTimeout(120_000)
