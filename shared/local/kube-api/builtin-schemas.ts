@@ -86,7 +86,16 @@ export const builtinFields: Record<string, Record<string, Schema>> = {
   StorageClass: { parameters: strings },
   CustomResourceDefinition: { status: struct({ conditions }) },
   ValidatingWebhookConfiguration: { webhooks: listMap('name', struct({ matchConditions: listMap('name') })) },
-  MutatingWebhookConfiguration: { webhooks: listMap('name', struct({ matchConditions: listMap('name') })) }
+  MutatingWebhookConfiguration: { webhooks: listMap('name', struct({ matchConditions: listMap('name') })) },
+  ValidatingAdmissionPolicy: {
+    spec: struct({
+      matchConstraints: atomicMap,
+      matchConditions: listMap('name'),
+      variables: listMap('name'),
+      paramKind: atomicMap
+    })
+  },
+  ValidatingAdmissionPolicyBinding: { spec: struct({ matchResources: atomicMap }) }
 }
 
 export const builtinSchema = (kind: string): Schema => ({

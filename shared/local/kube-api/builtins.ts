@@ -96,7 +96,6 @@ const rows: Row[] = [
     cluster: true,
     generation: true
   },
-  // Kept, so that knative/ can be applied whole; not enforced.
   {
     api: 'admissionregistration.k8s.io/v1',
     kind: 'ValidatingAdmissionPolicy',
@@ -111,6 +110,15 @@ const rows: Row[] = [
     plural: 'validatingadmissionpolicybindings',
     cluster: true,
     generation: true
+  },
+  {
+    api: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
+    plural: 'certificatesigningrequests',
+    short: ['csr'],
+    cluster: true,
+    status: true,
+    fields: ['spec.signerName']
   },
   {
     api: 'apiextensions.k8s.io/v1',

@@ -1,6 +1,7 @@
 // From a request to its answer: who asks, whether it may, and the verb's own work.
 import type { Answer } from './answer.ts'
 import { audited, type Audit } from './audit.ts'
+import { boundTo } from './bound.ts'
 import { mediaType, parseObject, parsePatch, readBody, type Asked } from './body.ts'
 import type { Call, Cluster, User } from './cluster.ts'
 import { impersonated } from './impersonate.ts'
@@ -205,7 +206,7 @@ function issueToken({ cluster, tokens }: Server, { resource, namespace, name }: 
   if (!account) throw notFound(resource, name)
   const body = fieldsOf(parseObject(resource, 'application/json', text))
   const spec: Fields = fieldsOf(body.spec)
-  const status = tokens.issue(account, spec)
+  const status = tokens.issue(account, spec, boundTo(cluster.store, account, spec.boundObjectRef))
   return {
     code: 201,
     body: { kind: 'TokenRequest', apiVersion: 'authentication.k8s.io/v1', metadata: { name, namespace }, spec, status }

@@ -101,8 +101,9 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
   const tokenOf = ({ namespace, name, node }: Account): string => {
     const account = store.get('/serviceaccounts', namespace, name)
     if (!account) throw notFound({ group: '', plural: 'serviceaccounts', kind: 'ServiceAccount' }, name)
-    const bound = node !== undefined && { boundObjectRef: { kind: 'Node', name: node } }
-    return identities.issue(account, { expirationSeconds: 365 * 86_400, ...bound }).token
+    // By name alone: the node may come later.
+    return identities.issue(account, { expirationSeconds: 365 * 86_400 }, node === undefined ? {} : { node: { name: node } })
+      .token
   }
   return {
     url,

@@ -1,6 +1,7 @@
 // The little that the server itself adds to objects of some built-in kinds.
 import { defaultCrd, establish } from './crd.ts'
 import { at, fieldsOf, isFields, omit, type KubeObject } from './object.ts'
+import { defaultBinding, defaultPolicy } from './policy-check.ts'
 import type { Resource } from './resource.ts'
 
 type Fill = (object: KubeObject, now: string) => KubeObject
@@ -31,6 +32,8 @@ const onWrite: Record<string, Fill> = {
     const data = plain.length > 0 ? { data: { ...fieldsOf(object.data), ...Object.fromEntries(plain) } } : {}
     return { type: 'Opaque', ...omit(object, 'stringData'), ...data }
   },
+  ValidatingAdmissionPolicy: defaultPolicy,
+  ValidatingAdmissionPolicyBinding: defaultBinding,
   CustomResourceDefinition: (object, now) => {
     const filled = defaultCrd(object)
     return at(filled, 'status', 'conditions')

@@ -1,6 +1,7 @@
 // Who is asking: the administrator by the token in the kubeconfig, other users by theirs, a service account by one that was made for it.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { isStillBound } from './bound.ts'
 import type { User } from './cluster.ts'
 import { fieldsOf, listOf, at, timestamp, type Fields, type KubeObject } from './object.ts'
 import { unauthorized } from './status.ts'
@@ -17,8 +18,8 @@ export interface Tokens {
   authenticate(authorization: string | undefined): User
   /** The user of a token and the audiences it is good for. */
   review(token: string, audiences: string[]): { user: User; audiences: string[] } | undefined
-  /** TokenRequest's status. */
-  issue(account: KubeObject, spec: Fields): { token: string; expirationTimestamp: string }
+  /** TokenRequest's status; `bound` is what the claims say of the object that the token is bound to. */
+  issue(account: KubeObject, spec: Fields, bound: Fields): { token: string; expirationTimestamp: string }
 }
 
 /** `users`: by their tokens, which never end. */
@@ -51,6 +52,7 @@ export function tokens(store: Store, users: ReadonlyMap<string, User>, key: stri
     ]
     const account = store.get('/serviceaccounts', namespace, name)
     if (account?.metadata.uid !== uid || account.metadata.deletionTimestamp) return undefined
+    if (!isStillBound(store, namespace, bound)) return undefined
     const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated']
     return { username: `system:serviceaccount:${namespace}:${name}`, uid, groups, ...boundExtra(bound) }
   }
@@ -74,14 +76,9 @@ export function tokens(store: Store, users: ReadonlyMap<string, User>, key: stri
       if (!reviewed) throw unauthorized()
       return reviewed.user
     },
-    issue({ metadata: { name, namespace = '', uid = '' } }, spec) {
+    issue({ metadata: { name, namespace = '', uid = '' } }, spec, bound) {
       const lifetime = Math.min(Math.max(Number(spec.expirationSeconds ?? 3600), 600), 2 ** 32)
       const [now, audiences] = [seconds(), listOf(spec.audiences)]
-      const object = fieldsOf(spec.boundObjectRef)
-      const boundTo =
-        typeof object.kind === 'string'
-          ? { [object.kind.toLowerCase()]: { name: object.name, ...(object.uid !== undefined && { uid: object.uid }) } }
-          : {}
       const claims = {
         aud: audiences.length > 0 ? audiences : [defaultAudience],
         exp: now + lifetime,
@@ -89,7 +86,7 @@ export function tokens(store: Store, users: ReadonlyMap<string, User>, key: stri
         nbf: now,
         iss: issuer,
         sub: `system:serviceaccount:${namespace}:${name}`,
-        'kubernetes.io': { namespace, serviceaccount: { name, uid }, ...boundTo }
+        'kubernetes.io': { namespace, serviceaccount: { name, uid }, ...bound }
       }
       const text = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode(claims)}`
       return { token: `${text}.${sign(text)}`, expirationTimestamp: timestamp(new Date((now + lifetime) * 1000)) }

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import { Agent as PlainAgent, request as sendPlain, type IncomingMessage } from 'node:http'
 import { Agent, request as sendTls } from 'node:https'
+import type { Admission } from './admission-cel.ts'
 import { bytesOf } from './encode.ts'
 import { at, fieldsOf, isFields, text, type Fields } from './object.ts'
 import { ApiError } from './status.ts'
-import type { Admission } from './webhook-match.ts'
 
 const largestAnswer = 3 * 1024 * 1024
 

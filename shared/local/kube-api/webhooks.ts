@@ -1,11 +1,13 @@
 // Calls webhooks as the real server does: the mutating ones one after the other, each on what the last one made; then the validating
-// ones, all at once. Each has its own time-out and failure policy.
+// ones, all at once, unless a policy has refused. Each has its own time-out and failure policy.
 import type { Admit, Call, Cluster, Mutate } from './cluster.ts'
+import { contextOf, meetsConditions, type Admission } from './admission-cel.ts'
+import { concerns } from './admission-match.ts'
 import { fieldsOf, isFields, listOf, text, type Fields, type KubeObject } from './object.ts'
 import { jsonPatch } from './patch.ts'
-import { ApiError, badRequest } from './status.ts'
+import { policies } from './policies.ts'
+import { ApiError, badRequest, forbidden } from './status.ts'
 import { caller, denial, requestOf, type ResolveService } from './webhook-call.ts'
-import { concerns, meetsConditions, type Admission } from './webhook-match.ts'
 
 const group = 'admissionregistration.k8s.io'
 
@@ -17,13 +19,14 @@ export interface Webhooks {
 
 export function webhooks(cluster: Omit<Cluster, 'admit' | 'mutate'>, resolve: ResolveService): Webhooks {
   const { ask, close } = caller(resolve)
+  const applyPolicies = policies(cluster.store)
 
   /** In the order of their configurations' names, then as written. */
   function concerned(plural: string, admission: Admission): Fields[] {
     const found = cluster.store
       .list(`${group}/${plural}`)
       .flatMap(configuration => listOf(configuration.webhooks).map(fieldsOf))
-      .filter(webhook => concerns(cluster.store, webhook, admission))
+      .filter(webhook => concerns(cluster.store, { rules: [], ...webhook }, admission))
     refuseSideEffects(admission.call, found)
     return found
   }
@@ -32,8 +35,8 @@ export function webhooks(cluster: Omit<Cluster, 'admit' | 'mutate'>, resolve: Re
   async function consult(webhook: Fields, admission: Admission): Promise<Fields | undefined> {
     const name = text(webhook.name)
     const request = requestOf(admission)
+    if (!isMeant(webhook, request, admission)) return undefined
     try {
-      if (!meetsConditions(webhook, request, admission)) return undefined
       const response = await ask(webhook, request)
       admission.call.warnings.push(...listOf(response.warnings).map(String))
       if (response.allowed !== true) throw denial(name, fieldsOf(response.status))
@@ -65,10 +68,20 @@ export function webhooks(cluster: Omit<Cluster, 'admit' | 'mutate'>, resolve: Re
     },
     async admit(call, operation, object, old) {
       const admission = { call, operation, object, old }
+      applyPolicies(admission)
       const asked = concerned('validatingwebhookconfigurations', admission).map(webhook => consult(webhook, admission))
       for (const answer of await Promise.allSettled(asked)) if (answer.status === 'rejected') throw answer.reason
     },
     close
+  }
+}
+
+function isMeant(webhook: Fields, request: Fields, admission: Admission): boolean {
+  try {
+    return meetsConditions(webhook.matchConditions, contextOf(admission, request))
+  } catch (err) {
+    if (webhook.failurePolicy === 'Ignore') return false
+    throw forbidden(admission.call.resource, admission.call.name, (err as Error).message)
   }
 }
 

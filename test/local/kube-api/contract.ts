@@ -7,6 +7,7 @@ import { builtin } from './contract/builtin.ts'
 import { deleting } from './contract/deleting.ts'
 import { listing } from './contract/listing.ts'
 import { mutation } from './contract/mutation.ts'
+import { policies } from './contract/policies.ts'
 import { connect, installWidgets, type Target } from './contract/target.ts'
 import { validation } from './contract/validation.ts'
 import { watching } from './contract/watching.ts'
@@ -24,5 +25,6 @@ export async function contract(t: Test, target: Target): Promise<void> {
   await t.test('built-in kinds', t => builtin(t, api))
   await t.test('authentication and authorization', t => access(t, api))
   await t.test('validating webhooks', t => admission(t, api))
+  await t.test('admission policies', t => policies(t, api))
   await t.test('mutating webhooks', t => mutation(t, api))
 }

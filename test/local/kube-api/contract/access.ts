@@ -141,6 +141,45 @@ export async function access(t: Test, api: Api): Promise<void> {
     t.match(await review(authentication, 'SelfSubjectReview', {}, asked), { userInfo: { username } })
   })
 
+  await t.test('a token of a pod names its node, and ends with the pod', async t => {
+    const pods = `${core}/namespaces/${namespace}/pods`
+    const ask = (boundObjectRef: object) => call('POST', `${accounts}/reader/token`, { spec: { boundObjectRef } })
+    const pod = await done('POST', pods, {
+      metadata: { name: 'bound' },
+      spec: { serviceAccountName: 'reader', nodeName: 'far-away', containers: [{ name: 'c', image: 'i' }] }
+    })
+    const { uid } = pod.metadata
+    const bound = String((await ask({ apiVersion: 'v1', kind: 'Pod', name: 'bound', uid })).body.status?.token)
+    t.match(await review('authentication.k8s.io', 'TokenReview', { token: bound }), {
+      user: {
+        extra: {
+          'authentication.kubernetes.io/node-name': ['far-away'],
+          'authentication.kubernetes.io/pod-name': ['bound'],
+          'authentication.kubernetes.io/pod-uid': [uid]
+        }
+      }
+    })
+    const refusals: Array<[reference: object, status: number, message: RegExp]> = [
+      [{ kind: 'Pod', apiVersion: 'v1', name: 'none' }, 404, /^pods "none" not found$/],
+      [
+        { kind: 'Pod', apiVersion: 'v1', name: 'bound', uid: 'other' },
+        409,
+        /the UID in the bound object reference \(other\) does not match/
+      ],
+      [{ kind: 'ConfigMap', apiVersion: 'v1', name: 'c' }, 400, /^cannot bind token to object of type .*Kind=ConfigMap$/]
+    ]
+    for (const [reference, code, message] of refusals) {
+      const answer = await ask(reference)
+      t.equal(answer.status, code)
+      t.match(answer.body.message, message)
+    }
+    await done('DELETE', `${pods}/bound?gracePeriodSeconds=0`)
+    await until(
+      () => call('GET', '/api', undefined, undefined, { authorization: `Bearer ${bound}` }),
+      ({ status: code }) => code === 401
+    )
+  })
+
   await t.test('a token ends with its account', async t => {
     await done('DELETE', `${accounts}/reader`)
     const answer = await until(
