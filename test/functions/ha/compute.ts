@@ -62,7 +62,7 @@ export async function compute(t: Test, node: LibvirtNode, fake: FakeOpenStack, h
     },
     killQemu: name => void node.run(`kill -9 $(cat /run/libvirt/qemu/${name}.pid)`),
     monitor(name, ...commands) {
-      for (const command of commands) node.virsh(`qemu-monitor-command ${name} --hmp '${command}'`)
+      node.virsh(`'${commands.map(command => `qemu-monitor-command ${name} --hmp "${command}"`).join('; ')}'`)
     }
   }
 }
