@@ -56,12 +56,14 @@ function open(host: string, heard: Exclude<Heard, { about: 'host' }>, nowMs: num
   const { server, name, kind, event, atMs, storage, trace } = heard
   const counted = heard.about === 'count'
   const waitMs = counted ? 0 : heard.waitMs
+  const id = idOf(host, server, atMs)
   return {
     server,
     name: name.slice(0, longestText),
     kind,
     state: counted ? 'Closed' : 'Checking',
-    decisionId: idOf(host, server, atMs),
+    // opened again by a second report of the same millisecond: the first decision was announced as closed under its own id
+    decisionId: earlier?.decisionId === id ? idOf(host, `${server} ${kind}`, atMs) : id,
     event: event.slice(0, longestText),
     eventAt: iso(atMs),
     noticedAt: iso(nowMs),
