@@ -1,7 +1,5 @@
-// tcp, TLS and SASL on the real libvirtd. Here the node shares the test's network: its ports are free ones on 127.0.0.1.
-import { once } from 'node:events'
+// tcp, TLS and SASL on the real libvirtd. Here the node shares the test's network, on ports of 127.0.0.1 that the kernel chose.
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
@@ -14,16 +12,12 @@ await libvirtNeeded()
 const dir = await mkdtemp(join(tmpdir(), 'pki-'))
 t.teardown(() => rm(dir, { recursive: true }))
 const { server, client, stranger } = await makeCertificates(dir)
-const probe = createServer().listen(0, '127.0.0.1')
-await once(probe, 'listening')
-const tlsPort = (probe.address() as { port: number }).port
-probe.close()
 
 const users = `mkdir -p /etc/sasl2 && mount -t tmpfs tmpfs /etc/sasl2
   printf "%s\\n" "mech_list: SCRAM-SHA-256 PLAIN" "sasldb_path: /etc/sasl2/users" "pwcheck_method: auxprop" "auxprop_plugin: sasldb" > /etc/sasl2/libvirt.conf
   echo pencil | saslpasswd2 -p -a libvirt -u "$NAME" -f /etc/sasl2/users user`
 const tls = `listen_tls = 1
-tls_port = "${tlsPort}"
+tls_port = "0"
 key_file = "${server}/serverkey.pem"
 cert_file = "${server}/servercert.pem"
 ca_file = "${server}/cacert.pem"`
@@ -59,7 +53,7 @@ t.test('a driver that this daemon does not have', async t => {
   })
 })
 
-const uri = (parameters: string) => `qemu+tls://127.0.0.1:${tlsPort}/system?${parameters}`
+const uri = (parameters: string) => `qemu+tls://127.0.0.1:${node.tlsPort}/system?${parameters}`
 
 t.test('TLS', async t => {
   const pem = async (folder: string, file: string) => await readFile(join(folder, file), 'utf8')

@@ -3,7 +3,6 @@ import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,7 +18,7 @@ export interface NodeOptions {
   readonly name: string
   /** Supervised: libvirtd comes back when it is killed, and finds its guests again. */
   readonly restart?: boolean
-  /** Lines added to libvirtd.conf; they may use the lab's ports. */
+  /** Lines added to libvirtd.conf. */
   readonly conf?: string
   /** A command inside the node, before libvirtd starts. */
   readonly before?: string
@@ -27,7 +26,7 @@ export interface NodeOptions {
 
 export interface LabOptions {
   readonly nodes?: readonly NodeOptions[]
-  /** The test's own network: tcp on 127.0.0.1 can be reached, and ports must be free ones. */
+  /** The test's own network: tcp on 127.0.0.1 can be reached. libvirtd takes port 0, so that the kernel finds a free one. */
   readonly hostNetwork?: boolean
   /** For nodes that want a password before they answer. */
   readonly credentials?: Credentials
@@ -35,7 +34,10 @@ export interface LabOptions {
 
 export interface LibvirtNode {
   readonly socket: string
+  /** tcp on 127.0.0.1 */
   readonly port: number
+  /** TLS, where libvirtd.conf asks for it on port 0 of the test's own network */
+  readonly tlsPort: number
   /** qemu+unix */
   readonly uri: string
   /** test+unix: libvirt's test driver in the same daemon */
@@ -67,16 +69,10 @@ export async function startLibvirt(
   const env: NodeJS.ProcessEnv = { ...process.env, DIR: dir, SCRIPTS: scripts, NET: hostNetwork ? 'host' : '' }
   if (existsSync(knownCapabilities)) env['CAPS'] = knownCapabilities
   const hosts = wanted.map(({ name }) => `127.0.0.1 ${name}`).join('\n') // a moving guest looks for its destination by name
-  const ports = await Promise.all(wanted.map(async (_, at) => (hostNetwork ? freePort() : 16_509 + at)))
+  const port = (at: number) => (hostNetwork ? 0 : 16_509 + at) // in a network of its own every port is free
 
-  const lab = spawn(
-    join(scripts, 'lab.sh'),
-    ['bash', '-ec', wanted.map((node, at) => startCommand(node, ports[at] ?? 0, at, hosts)).join('\n')],
-    {
-      env,
-      stdio: 'ignore'
-    }
-  )
+  const up = wanted.map((node, at) => startCommand(node, port(at), at, hosts)).join('\n')
+  const lab = spawn(join(scripts, 'lab.sh'), ['bash', '-ec', up], { env, stdio: 'ignore' })
   t.teardown(async () => {
     lab.kill('SIGKILL')
     if (lab.exitCode === null && lab.signalCode === null) await once(lab, 'exit')
@@ -85,8 +81,12 @@ export async function startLibvirt(
   })
   await once(lab, 'spawn')
 
-  const nodes = wanted.map((node, at) => handle(String(lab.pid), dir, node.name, ports[at] ?? 0, env))
-  for (const node of nodes) await answering(node.uri, credentials && { credentials })
+  const handles = wanted.map(({ name }) => handle(String(lab.pid), dir, name, env))
+  for (const { uri } of handles) await answering(uri, credentials && { credentials })
+  const nodes = handles.map((node, at) => {
+    const [tcp, tls] = hostNetwork ? listening(node) : [port(at)]
+    return Object.assign(node, { port: tcp ?? 0, tlsPort: tls ?? 0 })
+  })
   return { dir, nodes, run: command => inside(String(lab.pid), env, command) }
 }
 
@@ -97,7 +97,7 @@ function startCommand({ name, restart, conf = '', before = '' }: NodeOptions, po
   return `${assigned.join(' ')} $SCRIPTS/node.sh ${name} ${port} ${uuid} > $DIR/${name}.log 2>&1 &`
 }
 
-function handle(lab: string, dir: string, name: string, port: number, env: NodeJS.ProcessEnv): LibvirtNode {
+function handle(lab: string, dir: string, name: string, env: NodeJS.ProcessEnv): Omit<LibvirtNode, 'port' | 'tlsPort'> {
   const socket = join(dir, name, 'run', 'libvirt-sock')
   const uri = `qemu+unix:///system?socket=${socket}`
   // the pid in the file is one of the lab, so that a node is entered from there
@@ -105,7 +105,6 @@ function handle(lab: string, dir: string, name: string, port: number, env: NodeJ
   const run = (command: string) => inside(lab, { ...env, COMMAND: command }, enter)
   return {
     socket,
-    port,
     uri,
     testUri: `test+unix:///default?socket=${socket}`,
     run,
@@ -140,10 +139,10 @@ async function keepCapabilities(cache: string): Promise<void> {
   await rename(copy, knownCapabilities).catch(() => rm(copy, { recursive: true })) // another process was quicker
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  return typeof address === 'object' && address ? address.port : 0
+/** The ports that libvirtd listens on, in the order of its sockets: it opens tcp before TLS. */
+function listening({ run }: Pick<LibvirtNode, 'run'>): number[] {
+  const lines = run('ss -Hltnp').matchAll(/:(\d+) .*"libvirtd",pid=\d+,fd=(\d+)/g)
+  return Array.from(lines, ([, port, fd]) => ({ port: Number(port), fd: Number(fd) }))
+    .toSorted((one, other) => one.fd - other.fd)
+    .map(({ port }) => port)
 }

@@ -19,7 +19,6 @@ import { eventually } from '../../servers/eventually.ts'
 import { applyPolicies, asServiceAccount, tokenOnNode } from '../../servers/identity.ts'
 import { ownKubernetes } from '../../servers/real-kubernetes.ts'
 import { startOvsLab } from '../../servers/ovs.ts'
-import { freePort } from '../../servers/ovs/daemon.ts'
 import { request } from '../../servers/request.ts'
 import { rightsOf } from '../../servers/rights.ts'
 import { ovsNeeded } from '../../ovsdb-client/real.ts'
@@ -57,8 +56,9 @@ await kube.applyStatus(Hypervisor, {
 })
 lab.run('ovs-vsctl --db=unix:$DIR/n1/db.sock set interface p2 external_ids:vm-id=00000000-0000-0000-0000-000000000009')
 const sink = await startSink(t)
-const port = await freePort()
 const logged: string[] = []
+/** Where the newest agent has its endpoints: it takes port 0. */
+const port = (): number => Number(logged.findLast(line => line.includes('troubleshooting endpoints'))?.match(/"port":(\d+)/)?.[1])
 const setup = {
   dir: lab.dir,
   node,
@@ -67,7 +67,7 @@ const setup = {
   sink: sink.url,
   env: {
     EXPECTED_BRIDGES: 'br-int',
-    DIAG_BIND_ADDRESS: `127.0.0.1:${port}`,
+    DIAG_BIND_ADDRESS: '127.0.0.1:0',
     DIAG_CERT_FILE: join(lab.dir, 'diag.crt'),
     DIAG_KEY_FILE: join(lab.dir, 'diag.key'),
     MIRROR_PORTS: 'p3',
@@ -112,7 +112,7 @@ function ask(
 ): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const headers = { accept, ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }) }
-    tlsRequest({ host: '127.0.0.1', port, method, path, headers, rejectUnauthorized: false }, response => {
+    tlsRequest({ host: '127.0.0.1', port: port(), method, path, headers, rejectUnauthorized: false }, response => {
       const chunks: Buffer[] = []
       response
         .on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -135,7 +135,9 @@ t.test('OV-56 who may ask, and who may not', async t => {
   t.equal((await ask(stranger, 'GET', '/v1/bridges')).status, 403)
   t.equal((await ask(stranger, 'GET', '/v1/nothing')).status, 403, 'whoever may ask nothing learns nothing')
   t.equal((await ask(await newcomer(), 'GET', '/v1/nothing')).status, 404)
-  const plain = new Promise((resolve, reject) => plainRequest({ port, path: '/v1/bridges' }, resolve).on('error', reject).end())
+  const plain = new Promise((resolve, reject) =>
+    plainRequest({ port: port(), path: '/v1/bridges' }, resolve).on('error', reject).end()
+  )
   await t.rejects(plain, 'plain HTTP is refused')
 })
 
@@ -337,7 +339,7 @@ t.test('OV-63 a row that could not be removed when its capture ended goes when t
 
 t.test('a certificate that is renewed is shown without a restart', async t => {
   const shown = async () => {
-    const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
+    const socket = connect({ port: port(), host: '127.0.0.1', rejectUnauthorized: false })
     await once(socket, 'secureConnect')
     const { fingerprint256 } = socket.getPeerCertificate()
     socket.destroy()

@@ -5,6 +5,7 @@ import { mkdir } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import type { Test } from 'tap'
 import { makeOvsAgent } from '../../../agents/ovs/agent.ts'
 import type { Timings } from '../../../agents/ovs/issue-types.ts'
@@ -118,7 +119,11 @@ async function envOf({ dir, node, kubeconfig, namespace, sink, env = {} }: Setup
 /** One in a process of its own, to be killed in the middle of its work. */
 export async function startDoomedAgent(t: Test, setup: Setup) {
   const main = join(import.meta.dirname, '../../../agents/ovs/main.ts')
-  const child = spawn(process.execPath, ['--conditions=drover', main], { env: await envOf(setup), stdio: 'ignore' })
+  const child = spawn(process.execPath, ['--conditions=drover', main], {
+    env: await envOf(setup),
+    stdio: ['ignore', 'pipe', 'ignore']
+  })
+  createInterface(child.stdout).on('line', line => setup.logs?.write(line))
   const exited = once(child, 'exit')
   const kill = async () => {
     child.kill('SIGKILL')

@@ -41,22 +41,25 @@ t.test('its domain is gone, and Nova has it here: a restart that failed leaves n
   t.notOk(it.ha.nextCheckAt, 'the next event or the slow tick asks again')
 })
 
-t.test('opened again by a report that says more, of the same millisecond: another decision, so that none closes twice', async t => {
-  const it = world().domain('off').tell(domainStopped, life('shutdown/by-host')).pass(5)
-  const [first] = it.ha.incidents ?? []
-  t.match(first, { state: 'Reported', kind: 'stoppedByHost' })
-  it.tell(domainStopped, life('stopped/destroyed'), startMs).pass(10) // of the same moment, delivered late
-  const [second] = it.ha.incidents ?? []
-  t.match(second, { state: 'Reported', kind: 'destroyed', eventAt: first?.eventAt })
-  t.not(second?.decisionId, first?.decisionId)
-  t.strictSame(
-    it.ha.history?.map(({ decisionId, state }) => [decisionId, state]),
-    [
-      [first?.decisionId, 'Reported'],
-      [second?.decisionId, 'OutOfBand']
-    ]
-  )
-})
+t.test(
+  'opened again by a report that says more, of the same millisecond: another decision, so that none closes twice',
+  async t => {
+    const it = world().domain('off').tell(domainStopped, life('shutdown/by-host')).pass(5)
+    const [first] = it.ha.incidents ?? []
+    t.match(first, { state: 'Reported', kind: 'stoppedByHost' })
+    it.tell(domainStopped, life('stopped/destroyed'), startMs).pass(10) // of the same moment, delivered late
+    const [second] = it.ha.incidents ?? []
+    t.match(second, { state: 'Reported', kind: 'destroyed', eventAt: first?.eventAt })
+    t.not(second?.decisionId, first?.decisionId)
+    t.strictSame(
+      it.ha.history?.map(({ decisionId, state }) => [decisionId, state]),
+      [
+        [first?.decisionId, 'Reported'],
+        [second?.decisionId, 'OutOfBand']
+      ]
+    )
+  }
+)
 
 t.test('what has its end goes after eleven minutes, a server that was given up when it runs, or after a day', async t => {
   const kept = (it: World, minutes: number): number => {

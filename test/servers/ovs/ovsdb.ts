@@ -1,7 +1,9 @@
 // Real ovsdb-servers, stand-alone or as a RAFT cluster. No root needed.
 import type { ChildProcess } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Teardown, accepting, endProcess, folder, freePort, output, startProcess } from './daemon.ts'
+import { eventually } from '../eventually.ts'
+import { type Teardown, accepting, endProcess, folder, output, startProcess } from './daemon.ts'
 
 export const testSchema = join(import.meta.dirname, 'test.ovsschema')
 
@@ -17,6 +19,7 @@ export interface OvsdbOptions {
 export interface OvsdbServer {
   readonly dir: string
   readonly unix: string
+  /** On the port that the kernel gave it at its last start. */
   readonly tcp: string
   readonly ssl: string
   /** Starts it on the same database; resolves when it accepts. */
@@ -30,12 +33,11 @@ export interface OvsdbServer {
 export async function startOvsdb(t: Teardown, { schema = testSchema, tcp, tlsFolder }: OvsdbOptions = {}): Promise<OvsdbServer> {
   const dir = await folder(t)
   await output('ovsdb-tool', ['create', join(dir, 's.db'), schema])
-  const port = tcp || tlsFolder ? await freePort() : 0
   const tls =
     tlsFolder && ['private-key=server.key', 'certificate=server.crt', 'ca-cert=ca.crt'].map(file => tlsOption(file, tlsFolder))
-  const server = serverIn(t, dir, 's', port, [
-    ...(tcp ? [`--remote=ptcp:${port}:127.0.0.1`] : []),
-    ...(tls ? [`--remote=pssl:${port}:127.0.0.1`, ...tls] : [])
+  const server = serverIn(t, dir, 's', [
+    ...(tcp ? ['--remote=ptcp:0:127.0.0.1'] : []),
+    ...(tls ? ['--remote=pssl:0:127.0.0.1', ...tls] : [])
   ])
   await server.start()
   return server
@@ -47,7 +49,7 @@ const tlsOption = (option: string, from: string) => `--${option.replace('=', `=$
 export async function startCluster(t: Teardown, size: number, schema: string = testSchema): Promise<OvsdbServer[]> {
   const dir = await folder(t)
   const raft = (at: number) => `unix:${join(dir, `r${at}`)}`
-  const servers = Array.from({ length: size }, (_, at) => serverIn(t, dir, `s${at}`, 0, []))
+  const servers = Array.from({ length: size }, (_, at) => serverIn(t, dir, `s${at}`, []))
   for (const [at, server] of servers.entries()) {
     const file = join(dir, `s${at}.db`)
     const create = at === 0 ? ['create-cluster', file, schema, raft(0)] : ['join-cluster', file, 'Test', raft(at), raft(0)]
@@ -58,11 +60,17 @@ export async function startCluster(t: Teardown, size: number, schema: string = t
   return servers
 }
 
-function serverIn(t: Teardown, dir: string, name: string, port: number, more: readonly string[]): OvsdbServer {
+function serverIn(t: Teardown, dir: string, name: string, more: readonly string[]): OvsdbServer {
   const socket = join(dir, `${name}.sock`)
   const control = join(dir, `${name}.ctl`)
   const log = join(dir, `${name}.log`)
   let child: ChildProcess | undefined
+  let port = ''
+  /** Of every start; its log is the only place where it names the port of a remote of its command line. */
+  const ports = async (): Promise<string[]> => {
+    const lines = (await readFile(log, 'utf8').catch(() => '')).matchAll(/: listening on port (\d+)$/gm)
+    return Array.from(lines, ([, found = '']) => found)
+  }
   const stop = async (signal: NodeJS.Signals = 'SIGKILL') => {
     if (child) await endProcess(child, signal)
   }
@@ -70,15 +78,21 @@ function serverIn(t: Teardown, dir: string, name: string, port: number, more: re
   return {
     dir,
     unix: `unix:${socket}`,
-    tcp: `tcp:127.0.0.1:${port}`,
-    ssl: `ssl:127.0.0.1:${port}`,
+    get tcp() {
+      return `tcp:127.0.0.1:${port}`
+    },
+    get ssl() {
+      return `ssl:127.0.0.1:${port}`
+    },
     stop,
     signal: signal => void child?.kill(signal),
     control: (...command) => output('ovs-appctl', ['-T', '10', '-t', control, ...command]),
     start: async () => {
       const where = [`--remote=punix:${socket}`, `--unixctl=${control}`, '-vconsole:off', `--log-file=${log}`, '--no-chdir']
+      const known = more.length > 0 ? (await ports()).length : 0
       child = startProcess('ovsdb-server', [join(dir, `${name}.db`), ...where, ...more])
       await accepting(socket, child)
+      if (more.length > 0) port = await eventually('its port', async () => (await ports())[known])
     }
   }
 }
