@@ -5,6 +5,7 @@ import t from 'tap'
 import { parseAllDocuments } from 'yaml'
 import { generated } from '../../shared/install/generated.ts'
 import { isFunction, knative, manifests, type Manifest } from '../../shared/install/manifests.ts'
+import { matchWhole } from '../assert/match-whole.ts'
 
 const all = await manifests()
 const read = (file: string) => readFile(join(knative, file), 'utf8')
@@ -38,14 +39,14 @@ t.test(
       t.ok(timeoutSeconds >= 30, `${metadata.name}: time-out`)
       t.equal(accounts.has(serviceAccountName), false, `${metadata.name}: an account of its own`)
       accounts.add(serviceAccountName)
-      t.match(containers, [
+      matchWhole(t, containers, [
         {
-          readinessProbe: { httpGet: {} },
-          livenessProbe: { httpGet: {} },
+          readinessProbe: { httpGet: { path: '/readyz' } },
+          livenessProbe: { httpGet: { path: '/healthz' } },
           resources: { requests: { cpu: /m$/, memory: /Mi$/ }, limits: { memory: /Mi$/ } }
         }
       ])
-      t.match(containers[0].securityContext, {
+      matchWhole(t, containers[0].securityContext, {
         runAsNonRoot: true,
         readOnlyRootFilesystem: true,
         allowPrivilegeEscalation: false,

@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { Condition, Verdict } from '../../shared/kube/conditions.ts'
 import { conditionSet, findCondition, isFalse, isTrue } from '../../shared/kube/conditions.ts'
+import { matchWhole } from '../assert/match-whole.ts'
 
 const now = new Date('2026-03-04T05:06:07.890Z')
 const verdict = (change: Partial<Verdict> = {}): Verdict => ({
@@ -47,7 +48,7 @@ const cases: Array<[name: string, previous: Condition[] | undefined, wanted: Ver
   ['HV-6: the generation is the one that was looked at', before, verdict(), { observedGeneration: 4 }]
 ]
 for (const [name, previous, wanted, then] of cases) {
-  t.test(name, async t => t.match(conditionSet(previous, [wanted], now, 4), [then]))
+  t.test(name, async t => matchWhole(t, conditionSet(previous, [wanted], now, 4), [then]))
 }
 
 t.test('HV-5: only the wanted ones are returned, in their order', async t => {

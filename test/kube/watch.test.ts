@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import t from 'tap'
 import type { Kube, KubeError, Seen } from '../../shared/kube/index.ts'
 import { ConfigMap } from '../../shared/kube/index.ts'
+import { matchWhole } from '../assert/match-whole.ts'
 import type { Answer } from './scripted.ts'
 import { json, refuse, scripted, silence, stream } from './scripted.ts'
 
@@ -95,7 +96,7 @@ for (const [name, interruption, warning] of interruptions) {
     t.strictSame(await watched(kube, 2), ['snapshot x', 'changed a ü'])
     t.strictSame(versions(asked), ['1', '1'])
     t.strictSame(pauses, [200])
-    t.match(warnings, warning ? [warning] : [], 'and it is told why')
+    matchWhole(t, warnings, warning ? [warning] : [], 'and it is told why')
     t.equal(warnings.length, warning ? 1 : 0)
   })
 }

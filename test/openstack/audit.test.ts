@@ -2,6 +2,7 @@ import t from 'tap'
 import { historyAfter, tellActions, type Action, type Line } from '../../shared/openstack/audit.ts'
 import { hypervisor } from '../functions/host-life/fixtures.ts'
 import { testPlatform } from '../runtime/platform.ts'
+import { matchWhole } from '../assert/match-whole.ts'
 
 const at = (second: number): Date => new Date(Date.UTC(2026, 10, 16, 12, 0, second))
 const joined: Action = { kind: 'aggregate general', from: 'not a member', to: 'member', reason: 'Succeeded' }
@@ -41,7 +42,7 @@ void t.test('HV-67: each action is told as an Event and logged', async t => {
     kube: kube as unknown as Parameters<typeof tellActions>[3]['kube']
   })
   t.strictSame(notes, ['aggregate general: not a member → member (Succeeded)', 'test x: ordered (why)'])
-  t.match(platform.lines(), [
+  matchWhole(t, platform.lines(), [
     { host: 'host-1', actor: 'drover-aggregates', before: 'not a member', after: 'member', reason: 'Succeeded' },
     { action: 'test x' }
   ])

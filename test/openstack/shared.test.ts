@@ -13,6 +13,7 @@ import type { FakeOpenStack } from '../../shared/local/openstack/index.ts'
 import { readConfig } from '../../shared/runtime/config.ts'
 import { fakeOpenStack } from '../openstack-sdk-lite/fake.ts'
 import { testPlatform } from '../runtime/platform.ts'
+import { matchWhole } from '../assert/match-whole.ts'
 
 void t.test('HV-32: the reason of a disabling says who and why, and fits into Nova', async t => {
   const reason = disabledReason({ by: 'drover-maintenance', why: 'maintenance=manual: new fans', askedBy: 'jane' })
@@ -122,11 +123,11 @@ void t.test('drift: once while it lasts, for an hour after a repair', async t =>
     action
   })
   const first = driftEntries(undefined, ['aggregate'], [finding('reported')], at(0))
-  t.match(first, [{ name: 'a', since: '2026-01-01T00:00:00Z' }])
-  t.match(driftEntries(first, ['aggregate'], [finding('reported')], at(5)), [{ since: '2026-01-01T00:00:00Z' }])
+  matchWhole(t, first, [{ name: 'a', since: '2026-01-01T00:00:00Z' }])
+  matchWhole(t, driftEntries(first, ['aggregate'], [finding('reported')], at(5)), [{ since: '2026-01-01T00:00:00Z' }])
   t.strictSame(driftEntries(first, ['aggregate'], [], at(5)), [], 'gone')
   const repaired = driftEntries(first, ['aggregate'], [finding('repaired')], at(10))
-  t.match(driftEntries(repaired, ['aggregate'], [], at(60)), [{ action: 'repaired', since: '2026-01-01T00:10:00Z' }])
+  matchWhole(t, driftEntries(repaired, ['aggregate'], [], at(60)), [{ action: 'repaired', since: '2026-01-01T00:10:00Z' }])
   t.strictSame(driftEntries(repaired, ['aggregate'], [], at(70)), [])
   const others: Drift[] = [{ kind: 'trait', name: 't', action: 'repaired', since: '2026-01-01T00:00:00Z' }]
   t.strictSame(driftEntries(others, ['aggregate'], [], at(1)), [], "another function's entries are not ours to write")
@@ -172,7 +173,7 @@ void t.test(
       await tellUnsupported(cloud, platform.log)
       return platform.lines().filter(({ level }) => Number(level) >= 50)
     }
-    t.match(await told(old), [
+    matchWhole(t, await told(old), [
       { words: /hypervisors\.search \(C1\): needs a server with compute 2\.90, this one offers 2\.1 to 2\.88/ }
     ])
     t.strictSame(await told(recent), [])

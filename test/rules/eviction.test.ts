@@ -2,6 +2,7 @@
 import t from 'tap'
 import { checkEviction, isActive } from '../../shared/rules/eviction.ts'
 import type { Eviction } from '../../shared/schema/eviction.ts'
+import { matchWhole } from '../assert/match-whole.ts'
 import { asked, type Given, ha, said, silence } from './asked.ts'
 
 const eviction = (spec: object = {}, name = 'e', status?: object): Eviction => ({
@@ -36,7 +37,7 @@ t.test('HV-13: a second active Eviction', async t => {
   const second = others(eviction({}, 'first'))
   t.strictSame(ask(eviction(), second), { refused: [], warned: ['HV-13 spec.hypervisor'] })
   t.strictSame(ask(eviction(), { ...second, enforce: true }).refused, ['HV-13 spec.hypervisor'])
-  t.match(checkEviction(asked(eviction(), second)).warnings, [{ message: /by the Eviction first already/ }], 'names it')
+  matchWhole(t, checkEviction(asked(eviction(), second)).warnings, [{ message: /by the Eviction first already/ }], 'names it')
   t.strictSame(ask(eviction({ hypervisor: 'b' }), second), silence, 'of another host')
   t.strictSame(ask(eviction(), others(eviction())), silence, 'itself is no other')
   t.strictSame(
@@ -64,7 +65,7 @@ t.test('active is what has not said how it ended', async t => {
 
 t.test('whatever leaves the spec alone, or is on its way out, is not judged; the schema is', async t => {
   const broken = eviction({ hypervisor: '' })
-  t.match(ask(broken).refused, ['schema spec.hypervisor'])
+  matchWhole(t, ask(broken).refused, ['schema spec.hypervisor'])
   t.strictSame(ask(broken, { old: broken }), silence)
   t.strictSame(ask(broken, { operation: 'DELETE' }), silence)
   t.strictSame(ask(broken, { subresource: 'status', old: eviction() }), silence)

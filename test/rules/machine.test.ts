@@ -6,6 +6,7 @@ import { checkMachine, machineRules } from '../../shared/rules/machine.ts'
 import { inWords } from '../../shared/rules/rule.ts'
 import type { Machine } from '../../shared/schema/machine.ts'
 import type { NetworkConfiguration } from '../../shared/schema/network-configuration.ts'
+import { matchWhole } from '../assert/match-whole.ts'
 
 const machine = (text: string, more: Partial<Machine> = {}): Machine => {
   const given = parse(text) as Partial<Machine>
@@ -303,7 +304,8 @@ const cases: Array<[id: string, path: string, bad: string, good: string, old?: M
 for (const [id, path, bad, good, old] of cases) {
   t.test(`${id} at ${path}`, async t => {
     const kind = id.startsWith('A') ? 'violations' : 'warnings'
-    t.match(
+    matchWhole(
+      t,
       checkMachine(machine(bad), old, facts)[kind].filter(finding => finding.id === id),
       [{ path }]
     )
@@ -340,7 +342,7 @@ t.test('A19: what cannot be read is said, and refuses nothing', async t => {
     noFacts
   )
   t.strictSame(violations, [])
-  t.match(warnings, [{ id: 'W5', message: /was not checked/ }])
+  matchWhole(t, warnings, [{ id: 'W5', message: /was not checked/ }])
 })
 
 t.test('garbage is refused by its path and never throws', async t => {

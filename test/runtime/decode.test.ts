@@ -7,6 +7,7 @@ import type { Received } from '../../shared/events/kind.ts'
 import { nodeChanged } from '../../shared/events/objects.ts'
 import { decode, Malformed, type Headers } from '../../shared/runtime/decode.ts'
 import { encode, traceOf } from '../../shared/runtime/emitter.ts'
+import { matchWhole } from '../assert/match-whole.ts'
 
 const required = { 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': '/s', 'ce-type': 'a.b' }
 const event = { specversion: '1.0', id: '1', source: '/s', type: 'a.b' }
@@ -86,7 +87,12 @@ for (const [name, headers, body, then] of readable) {
 t.test('headers as they came: any case, and one that comes twice is a list', async t => {
   const list = ['Host', 'x', 'Ce-Specversion', '1.0', 'ce-id', '1', 'CE-SOURCE', '/s', 'Ce-Type', 'a.b', 'ce-x', 'a', 'Ce-X', 'b']
   t.match(one(list), { id: '1', source: '/s', type: 'a.b', extensions: { x: 'a, b' } })
-  t.match(one([...list, 'Content-Type', 'application/json', 'content-type', 'text/csv'], '[1]').data, [1], 'the first type holds')
+  matchWhole(
+    t,
+    one([...list, 'Content-Type', 'application/json', 'content-type', 'text/csv'], '[1]').data,
+    [1],
+    'the first type holds'
+  )
   t.equal(one([...list, 'Traceparent', trace]).traceparent, trace)
   t.equal(one([...list, 'traceparent', trace, 'traceparent', otherTrace]).traceparent, undefined, 'two traces are none')
   const names = Array.from({ length: 1000 }, (_, i) => `a${i}`)

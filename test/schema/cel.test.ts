@@ -1,6 +1,7 @@
 import t from 'tap'
 import { evaluateRules } from '../../shared/schema/cel.ts'
 import type { OpenApi, ValidationRule } from '../../shared/schema/openapi.ts'
+import { matchWhole } from '../assert/match-whole.ts'
 import { expressions, selfSchema, selfValue } from './cel.cases.ts'
 
 const rules = (...list: ValidationRule[]) => ({ 'x-kubernetes-validations': list })
@@ -116,7 +117,9 @@ t.test('the root sees the name of the object, and nothing else of its metadata',
   const object = { metadata: { name: 'a', labels: { b: 'c' } } }
   const schema: OpenApi = { type: 'object', properties: { metadata: { type: 'object' } } }
   t.strictSame(evaluateRules({ ...schema, ...rules({ rule: "self.metadata.name == 'a'" }) }, object, undefined, ''), [])
-  t.match(evaluateRules({ ...schema, ...rules({ rule: 'has(self.metadata.labels)', message: 'm' }) }, object, undefined, ''), [
-    { message: 'm' }
-  ])
+  matchWhole(
+    t,
+    evaluateRules({ ...schema, ...rules({ rule: 'has(self.metadata.labels)', message: 'm' }) }, object, undefined, ''),
+    [{ message: 'm' }]
+  )
 })

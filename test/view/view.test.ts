@@ -7,6 +7,7 @@ import { hostView, type HostObjects } from '../../shared/view/host.ts'
 import { networkOf } from '../../shared/view/network.ts'
 import { span } from '../../shared/view/time.ts'
 import type { HostView } from '../../shared/view/types.ts'
+import { matchWhole } from '../assert/match-whole.ts'
 import { condition, earlier, eviction, hypervisor, now, ovsNode, ready } from './fixtures.ts'
 
 const progress = { total: 20, done: 14, running: 2, waiting: 4, failed: 0, blocked: 0 }
@@ -179,7 +180,8 @@ t.test('a VM that moves is on two hosts, and is counted on one', async t => {
 t.test('what happened is told from two states', async t => {
   const healthy = hostView({ hypervisor: hypervisor({ conditions: [ready('Ready')] }), ovsNode: ovsNode(2, 'Active') }, now)
   const cut = hostView({ hypervisor: hypervisor({ conditions: [ready('Ready')] }), ovsNode: ovsNode(0, 'Down') }, now)
-  t.match(
+  matchWhole(
+    t,
     hostHappenings(healthy, cut, now).map(({ text }) => text),
     ['Ready → Degraded', 'network: bond0 0 of 2']
   )
@@ -232,11 +234,11 @@ t.test('the page of a host', async t => {
   )
   t.match(detail.story.join('\n'), /node-05 is Draining since 4 min/)
   t.match(detail.story.join('\n'), /asked for 4 min ago by jo: firmware/)
-  t.match(detail.waiting, [{ what: 'a free lane' }])
-  t.match(detail.moves, [{ name: 'web-14', percent: 25, word: 'Migrating' }, { name: 'db-3' }])
-  t.match(detail.drift, ['trait CUSTOM_A: expected set, found absent (repaired)'])
-  t.match(detail.network?.bonds, [{ name: 'bond0', tone: 'warn', line: 'Degraded · 1 of 2 links usable' }])
-  t.match(detail.timeline, [{ text: 'phase: Active → Draining, by drover-hypervisor' }])
+  matchWhole(t, detail.waiting, [{ what: 'a free lane' }])
+  matchWhole(t, detail.moves, [{ name: 'web-14', percent: 25, word: 'Migrating' }, { name: 'db-3' }])
+  matchWhole(t, detail.drift, ['trait CUSTOM_A: expected set, found absent (repaired)'])
+  matchWhole(t, detail.network?.bonds, [{ name: 'bond0', tone: 'warn', line: 'Degraded · 1 of 2 links usable' }])
+  matchWhole(t, detail.timeline, [{ text: 'phase: Active → Draining, by drover-hypervisor' }])
 })
 
 t.test('spans as a person says them', async t => {

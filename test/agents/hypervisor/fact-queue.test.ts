@@ -6,6 +6,7 @@ import { FactQueue, isCoalescable } from '../../../agents/hypervisor/libvirt/fac
 import type { Fact } from '../../../agents/hypervisor/libvirt/fact.ts'
 import { sender } from '../../../agents/hypervisor/sender.ts'
 import { fullReport } from '../../../agents/hypervisor/to-event.ts'
+import { matchWhole } from '../../assert/match-whole.ts'
 
 const event = (kind: string, of: string, told: object = {}): Fact => ({
   kind: 'event',
@@ -57,7 +58,7 @@ t.test('a disk that fails without end does not fill the memory: of a fault that 
   const read = await drain(queue)
   t.equal(read[0], end)
   const errors = read.flatMap(fact => (fact.kind === 'event' && fact.event.kind === 'io-error-reason' ? [fact.event] : []))
-  t.match(errors.slice(-2), [
+  matchWhole(t, errors.slice(-2), [
     { domain: { uuid: 'a' }, n: 998 },
     { domain: { uuid: 'b' }, n: 999 }
   ])

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { inhibitor } from '../../../agents/hypervisor/host/inhibitor.ts'
 import { eventually } from '../../servers/eventually.ts'
+import { matchWhole } from '../../assert/match-whole.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'i-'))
 t.teardown(() => rm(folder, { recursive: true, force: true }))
@@ -35,7 +36,7 @@ t.test('refused: tried again after a while, and what was said is told', async t 
   const { lock, errors, time, holds } = await lockOf('echo Access denied >&2; exit 1')
   await lock.take()
   await eventually('the refusal', async () => errors.length === 1)
-  t.match(errors, [/Access denied/])
+  matchWhole(t, errors, [/Access denied/])
   for (let n = 0; n < 20; n++) await lock.take()
   t.equal(await starts(), 1, 'not at once')
   t.equal(lock.held, false)
@@ -52,7 +53,7 @@ t.test('a program that is not there is told once', async t => {
   const lock = inhibitor({ command, busAddress: '', holds: () => {}, failed: err => void errors.push(err.message) })
   await lock.take()
   await lock.take()
-  t.match(errors, [/ENOENT/])
+  matchWhole(t, errors, [/ENOENT/])
   t.equal(lock.held, false)
 })
 

@@ -27,6 +27,7 @@ import { createLog } from '../../../shared/runtime/log.ts'
 import { spool } from '../../../shared/runtime/spool.ts'
 import { watch } from '../../../agents/ovs/watch.ts'
 import { eventually } from '../../servers/eventually.ts'
+import { matchWhole } from '../../assert/match-whole.ts'
 import { tables } from './tables.ts'
 
 const log = createLog({ name: 'test', level: 'silent' })
@@ -99,9 +100,9 @@ t.test(
     one.recall({ issues: [stored('bond0/a'), stored('bond0/b')] }, at(12).getTime())
     one.take({}, at(12))
     const { events, status } = one.take({}, at(14))
-    t.match(events, [{ subject: 'bond0/a', data: { after: 'Usable', detectedAt: '2025-12-31T00:00:00.000Z' } }])
+    matchWhole(t, events, [{ subject: 'bond0/a', data: { after: 'Usable', detectedAt: '2025-12-31T00:00:00.000Z' } }])
     t.equal(events.length, 1)
-    t.match(status.issues, [{ object: 'bond0/b', detectedAt: at(0).toISOString() }])
+    matchWhole(t, status.issues, [{ object: 'bond0/b', detectedAt: at(0).toISOString() }])
   }
 )
 

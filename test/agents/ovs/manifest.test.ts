@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { parseAllDocuments } from 'yaml'
+import { matchWhole } from '../../assert/match-whole.ts'
 
 const knative = join(import.meta.dirname, '../../../knative')
 const documents = async (file: string) =>
@@ -17,7 +18,7 @@ t.test('OV-66 the DaemonSet of the seed, with what it lacks', async t => {
     metadata: { name: 'ovs-agent', namespace: 'ovn-system', labels: { app: 'ovs-agent' } },
     spec: { updateStrategy: { rollingUpdate: { maxUnavailable: 1 } } }
   })
-  t.match(pod, {
+  matchWhole(t, pod, {
     serviceAccountName: 'ovs-agent',
     nodeSelector: { 'node-role.kubernetes.io/hypervisor': '' },
     tolerations: [{ operator: 'Exists' }],
@@ -35,7 +36,7 @@ t.test('OV-66 the DaemonSet of the seed, with what it lacks', async t => {
 t.test('OV-67 the network of the host, and nothing else of it', async t => {
   t.equal(pod.hostNetwork, true)
   t.equal(pod.hostPID, false)
-  t.match(container.securityContext, {
+  matchWhole(t, container.securityContext, {
     privileged: false,
     allowPrivilegeEscalation: false,
     readOnlyRootFilesystem: true,
@@ -58,12 +59,12 @@ t.test('OV-69 the budget', async t => {
 })
 
 t.test('OV-71 scraped as the job ovs-agent, on the port that the agent is told', async t => {
-  t.match(monitor, {
+  matchWhole(t, monitor, {
     kind: 'PodMonitor',
     metadata: { namespace: 'ovn-system' },
     spec: { jobLabel: 'app', selector: { matchLabels: { app: 'ovs-agent' } }, podMetricsEndpoints: [{ port: 'metrics' }] }
   })
-  t.match(container.ports, [
+  matchWhole(t, container.ports, [
     { name: 'metrics', containerPort: 9644 },
     { name: 'diagnostics', containerPort: 9645 }
   ])

@@ -7,6 +7,7 @@ import { evictMetrics } from '../../../functions/evict/metrics.ts'
 import type { Entry, Status } from '../../../functions/evict/seen.ts'
 import { newsOf } from '../../../functions/evict/tell.ts'
 import type { Eviction } from '../../../shared/schema/eviction.ts'
+import { matchWhole } from '../../assert/match-whole.ts'
 import { drain } from './world.ts'
 
 const now = new Date('2026-11-17T12:00:00Z')
@@ -103,8 +104,8 @@ t.test('EV-27: started, moved, blocked, finished; each once, with an id made of 
       { id: 'b', state: 'Blocked', reason: 'Rescue' }
     ]
   })
-  t.match(happenings, [{ type: 'Warning', reason: 'Incomplete' }])
-  t.match(newsOf(eviction(first), second).happenings, [
+  matchWhole(t, happenings, [{ type: 'Warning', reason: 'Incomplete' }])
+  matchWhole(t, newsOf(eviction(first), second).happenings, [
     { type: 'Warning', reason: 'Rescue', note: 'Server b cannot be moved: why' }
   ])
   const again = { ...first, retryToken: 'x' }
@@ -114,7 +115,7 @@ t.test('EV-27: started, moved, blocked, finished; each once, with an id made of 
 t.test('EV-18: a copy that does not converge is told once', async t => {
   const moving: Entry = { id: 'a', state: 'Migrating', reason: 'Running' }
   const stalled: Entry = { ...moving, reason: 'NotConverging', message: 'no end' }
-  t.match(newsOf(eviction(status([moving])), status([stalled])).happenings, [
+  matchWhole(t, newsOf(eviction(status([moving])), status([stalled])).happenings, [
     { type: 'Warning', reason: 'NotConverging', note: 'Server a: no end' }
   ])
   t.strictSame(newsOf(eviction(status([stalled])), status([stalled])).happenings, [])

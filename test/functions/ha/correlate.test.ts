@@ -9,6 +9,7 @@ import { explanationOf, inWords } from '../../../functions/ha/explain.ts'
 import { withTables } from '../../../functions/ha/tables.ts'
 import { storageOf } from '../../../functions/ha/storage.ts'
 import * as libvirt from '../../../shared/events/libvirt.ts'
+import { matchWhole } from '../../assert/match-whole.ts'
 import { calls, drover, evidence, iso, serverId, startMs, world, type World } from './fixtures.ts'
 import { run } from './host-fixtures.ts'
 
@@ -108,7 +109,7 @@ const crowd = (count: number, policy = drover): World => {
 
 t.test('HA-15: a suspected host is disabled, its ladders wait, and go on when it has been calm', async t => {
   const it = run(crowd(4), 30)
-  t.match(it.ha.signals, [{ kind: 'HostSuspect', object: 'crashed', count: 4, effect: 'disable' }])
+  matchWhole(t, it.ha.signals, [{ kind: 'HostSuspect', object: 'crashed', count: 4, effect: 'disable' }])
   t.strictSame(calls(it), ['disable'])
   t.strictSame([...new Set(it.ha.incidents?.map(({ state }) => state))], ['Paused'])
   run(it, 640)
@@ -130,7 +131,7 @@ t.test('HA-15: the fleet: alert only, nobody is restarted and no host disabled',
   const it = crowd(4)
   it.fleet = ['b', 'c', 'd', 'e'].map(name => hostWith(name, 10, many('crashed', 4)))
   run(it, 20)
-  t.match(it.ha.signals, [{ kind: 'FleetFault' }])
+  matchWhole(t, it.ha.signals, [{ kind: 'FleetFault' }])
   t.strictSame(calls(it), [])
   t.strictSame([...new Set(it.ha.history?.map(({ state }) => state))], ['FleetFault'])
   run(it, 700)
@@ -145,7 +146,7 @@ t.test('ha.md §2: watchdogs of three servers, whatever they did, are no coincid
       it.tell(libvirt.watchdogFired, { server: serverId(n), action })
     }
     run(it, 3)
-    t.match(it.ha.signals, [{ kind: 'HostSuspect', object: 'watchdog', count: 3 }], action)
+    matchWhole(t, it.ha.signals, [{ kind: 'HostSuspect', object: 'watchdog', count: 3 }], action)
   }
 })
 
@@ -157,7 +158,7 @@ t.test('T-25, HA-16: I/O errors of one host empty it, a storage outage does not'
     if (outage) it.fleet = [hostWith('b', 10, many('disk', 1, 'rbd:vms'))]
     run(it, 10)
     t.strictSame(calls(it), outage ? [] : ['disable', 'drain'])
-    t.match(it.ha.signals, [{ kind: outage ? 'StorageOutage' : 'StorageSuspect' }])
+    matchWhole(t, it.ha.signals, [{ kind: outage ? 'StorageOutage' : 'StorageSuspect' }])
   }
 })
 

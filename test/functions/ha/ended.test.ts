@@ -5,6 +5,7 @@ import type { Heard } from '../../../functions/ha/heard.ts'
 import type { Incident } from '../../../functions/ha/seen.ts'
 import { decide, dueServers } from '../../../functions/ha/decide.ts'
 import { domainCrashed, domainStopped, postcopyFailed } from '../../../shared/events/libvirt.ts'
+import { matchWhole } from '../../assert/match-whole.ts'
 import { calls, drover, iso, life, serverId, startMs, world, type World } from './fixtures.ts'
 
 const s = 1000
@@ -28,7 +29,7 @@ for (const [name, given, server, says] of leaves) {
     t.equal(told.ha.incidents?.[0]?.state, before?.state, 'and until then it stays')
     t.equal(dueServers(it.seen(), it.nowMs).length, 1)
     it.look()
-    t.match(it.ha.incidents, [{ state: 'Closed', rule: 'HasLeft', reason: says, decisionId: before?.decisionId }])
+    matchWhole(t, it.ha.incidents, [{ state: 'Closed', rule: 'HasLeft', reason: says, decisionId: before?.decisionId }])
     t.notOk(it.ha.nextCheckAt)
     t.strictSame(dueServers(it.seen(), it.nowMs), [], 'nobody asks again')
   })
@@ -37,7 +38,7 @@ for (const [name, given, server, says] of leaves) {
 t.test('its domain is gone, and Nova has it here: a restart that failed leaves none either', async t => {
   const it = reported()
   it.domain(undefined).look()
-  t.match(it.ha.incidents, [{ state: 'Reported' }])
+  matchWhole(t, it.ha.incidents, [{ state: 'Reported' }])
   t.notOk(it.ha.nextCheckAt, 'the next event or the slow tick asks again')
 })
 

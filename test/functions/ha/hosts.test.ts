@@ -4,6 +4,7 @@ import type { FleetHost } from '../../../functions/ha/fleet.ts'
 import { parsePolicy } from '../../../functions/ha/policy-file.ts'
 import * as libvirt from '../../../shared/events/libvirt.ts'
 import { condition } from '../host-life/fixtures.ts'
+import { matchWhole } from '../../assert/match-whole.ts'
 import { calls, iso, startMs, world, type World } from './fixtures.ts'
 import { disabled, first, ovs, run } from './host-fixtures.ts'
 
@@ -107,7 +108,7 @@ t.test('a drain is asked for once, after new servers are kept away, and called o
   it.ovsNode = ovs()
   it.eviction = { ...it.eviction!, status: { startedAt: at } }
   it.look()
-  t.match(it.steps.at(-1)?.calls, [{ do: 'stop-drain', over: false }])
+  matchWhole(t, it.steps.at(-1)?.calls, [{ do: 'stop-drain', over: false }])
   it.eviction = { ...it.eviction, spec: { ...it.eviction.spec, cancel: 'Finish' } }
   t.equal(first(run(it, 20), 'enable'), undefined, 'running moves end first')
   t.ok(it.ha.nextCheckAt, 'and nobody forgets to look whether they did')
@@ -142,7 +143,7 @@ t.test('healed while the process that noted a drain may still make it: the note 
   it.nowMs += s
   it.look()
   it.eviction = { metadata: { name: 'late', uid: 'u' }, spec: { hypervisor: 'host-1', reason: '' } } as World['eviction']
-  t.match(late, [{ do: 'drain' }])
+  matchWhole(t, late, [{ do: 'drain' }])
   run(it, 20)
   t.equal(it.eviction, undefined, 'called off all the same')
   t.not(first(it, 'enable'), undefined)
@@ -176,7 +177,7 @@ t.test('modes: observed and external change nothing; off undoes what was done', 
     run(it, 3)
     t.strictSame(calls(it), [], policy)
     t.ok(it.ha.signals, 'it is recorded')
-    if (policy === 'signals: observe') t.match(it.ha.history, [{ state: 'WouldDisable' }])
+    if (policy === 'signals: observe') matchWhole(t, it.ha.history, [{ state: 'WouldDisable' }])
   }
   const it = world()
   it.ovsNode = ovs(['BondDown', 'bond0'])
@@ -213,7 +214,7 @@ t.test('T-26: libvirt is away: after a minute no new servers, nothing else, and 
   it.hypervisor.status!.conditions = [well[0]!, lost]
   run(it, 62)
   t.equal(first(it, 'disable'), 60)
-  t.match(it.ha.signals, [{ kind: 'LibvirtLost', effect: 'disable' }])
+  matchWhole(t, it.ha.signals, [{ kind: 'LibvirtLost', effect: 'disable' }])
   it.hypervisor.status!.conditions = well
   t.not(first(run(it, 15), 'enable'), undefined)
   t.strictSame(calls(it), ['disable', 'enable'])
@@ -222,18 +223,18 @@ t.test('T-26: libvirt is away: after a minute no new servers, nothing else, and 
 t.test('a silent agent and a node that is not ready are alerts; pressure takes no new servers', async t => {
   const silent = world({ agent: { bootId: 'boot-1', lastHeartbeat: iso(startMs - 91 * s) } })
   t.strictSame(calls(run(silent, 5)), [])
-  t.match(silent.ha.signals, [{ kind: 'AgentSilent' }])
+  matchWhole(t, silent.ha.signals, [{ kind: 'AgentSilent' }])
   const sick = world()
   sick.node = { ready: false, since: at, pressure: undefined }
   t.strictSame(calls(run(sick, 5)), [])
-  t.match(sick.ha.signals, [{ kind: 'NodeNotReady', effect: 'alert' }])
+  matchWhole(t, sick.ha.signals, [{ kind: 'NodeNotReady', effect: 'alert' }])
   const pressed = world()
   pressed.node = { ready: true, since: at, pressure: { type: 'DiskPressure', since: at } }
   t.strictSame(calls(run(pressed, 5)), ['disable'])
   const timeless = world()
   timeless.node = { ready: false, since: undefined, pressure: { type: 'MemoryPressure', since: '' } }
   run(timeless, 5)
-  t.match(timeless.ha.signals, [
+  matchWhole(t, timeless.ha.signals, [
     { kind: 'NodeNotReady', since: at },
     { kind: 'NodePressure', since: at, effect: 'disable' }
   ])
@@ -252,7 +253,7 @@ t.test('memory of the host: after a boot it begins anew, and the host is taken b
   it.nowMs += 7200 * s
   agent(86_400 + 7200)
   run(it, 2)
-  t.match(it.ha.signals, [{ kind: 'MemoryFailing', effect: 'drain' }], 'a module does not heal by itself')
+  matchWhole(t, it.ha.signals, [{ kind: 'MemoryFailing', effect: 'drain' }], 'a module does not heal by itself')
   agent(60)
   run(it, 30)
   t.notOk(it.ha.signals)
@@ -265,7 +266,7 @@ t.test('memory of the host: counted, and enough is enough', async t => {
     it.tell(memoryFailed, { recipient: 'hypervisor', action }, atMs)
   const it = failing(failing(world(), 'ignore'), 'ignore', startMs + s)
   run(it, 3)
-  t.match(it.ha.signals, [{ kind: 'MemoryFailing', count: 2, effect: 'alert' }])
+  matchWhole(t, it.ha.signals, [{ kind: 'MemoryFailing', count: 2, effect: 'alert' }])
   failing(it, 'ignore', startMs + s)
   run(it, 2)
   t.strictSame(calls(it), [], 'delivered twice it is one')

@@ -4,6 +4,7 @@ import type { Server } from 'openstack-sdk-lite'
 import { decide } from '../../../functions/ha/decide.ts'
 import { parsePolicy } from '../../../functions/ha/policy-file.ts'
 import { domainCrashed, postcopyFailed } from '../../../shared/events/libvirt.ts'
+import { matchWhole } from '../../assert/match-whole.ts'
 import { action, calls, defaultPolicy, life, serverId, startMs, world, type World } from './fixtures.ts'
 
 const s = 1000
@@ -97,7 +98,7 @@ t.test('T-8: an answer of Nova from before the call does not say that the call w
   it.nowMs += 60 * s
   const { calls: late } = decide({ ...it.seen(), askedMs }, it.nowMs)
   t.strictSame(late, [])
-  t.match(decide(it.seen(), it.nowMs).calls, [{ do: 'restart' }], 'asked now, it would')
+  matchWhole(t, decide(it.seen(), it.nowMs).calls, [{ do: 'restart' }], 'asked now, it would')
 })
 
 t.test('what was surely not sent is asked for again at once, what was refused is a try', async t => {
@@ -143,7 +144,7 @@ t.test('T-26: libvirt goes away while a server proves itself: neither recovered 
   const well = it.hypervisor.status!.conditions!
   it.hypervisor.status!.conditions = well.map(one => (one.type === 'LibVirtConnection' ? { ...one, status: 'False' } : one))
   it.pass(90)
-  t.match(it.ha.incidents, [{ state: 'Proving', waitingFor: 'the agent to see the domain' }])
+  matchWhole(t, it.ha.incidents, [{ state: 'Proving', waitingFor: 'the agent to see the domain' }])
   it.hypervisor.status!.conditions = well
   it.pass(20)
   t.equal(it.ha.history?.at(-1)?.state, 'Recovered')
@@ -199,7 +200,7 @@ t.test('T-5: the tick finds what no event told of, once', async t => {
   const it = world()
     .domain('off', startMs - 25 * s)
     .pass(120)
-  t.match(it.ha.history, [{ kind: 'stoppedUnknown', state: 'Reported' }])
+  matchWhole(t, it.ha.history, [{ kind: 'stoppedUnknown', state: 'Reported' }])
   it.domain('crashed', it.nowMs)
   it.nowMs += 30 * s
   it.pass(5)
@@ -231,7 +232,7 @@ t.test('Nova is away: it is waited for, with words', async t => {
   it.evidence.clear()
   it.outage = 'no answer'
   it.pass(10)
-  t.match(it.ha.incidents, [{ state: 'Checking', waitingFor: 'OpenStack: no answer' }])
+  matchWhole(t, it.ha.incidents, [{ state: 'Checking', waitingFor: 'OpenStack: no answer' }])
   it.outage = undefined
   it.nova({}).pass(20)
   t.strictSame(calls(it), ['restart 01'])

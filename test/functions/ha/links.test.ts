@@ -9,6 +9,7 @@ import { Eviction } from '../../../shared/schema/eviction.ts'
 import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import { OVSNode } from '../../../shared/schema/ovs-node.ts'
 import { condition } from '../host-life/fixtures.ts'
+import { matchWhole } from '../../assert/match-whole.ts'
 import { lab, type Lab } from './lab.ts'
 import { mortalKube, pass, random, untilTold } from './mortal.ts'
 
@@ -162,7 +163,7 @@ t.test('disabled, drained, called off and enabled, each once; nobody else’s di
       const because = jane ? 'new disks, jane' : comes.disabled && `drover: ha: ${comes.disabled} (drover-ha)`
       const expected = because ? { status: 'disabled', disabledReason: because } : { status: 'enabled' }
       t.match(it.fake.host(host), expected, `seed ${seed}: ${name}`)
-      t.match((await it.ha(host)).signals, [{ kind: comes.signal }], name)
+      matchWhole(t, (await it.ha(host)).signals, [{ kind: comes.signal }], name)
     }
     const drained = rows.flatMap(({ comes }, n) => (comes.drained ? [hosts[n] ?? ''] : []))
     t.strictSame(await evictions(), drained.toSorted(), 'one drain each')

@@ -4,6 +4,7 @@ import { wishesOf } from '../../../agents/hypervisor/work/resume.ts'
 import { parsePolicy } from '../../../functions/ha/policy-file.ts'
 import type { Policy } from '../../../functions/ha/policy.ts'
 import { diskFailed } from '../../../shared/events/libvirt.ts'
+import { matchWhole } from '../../assert/match-whole.ts'
 import { calls, drover, evidence, iso, serverId, startMs, world, type World } from './fixtures.ts'
 
 const s = 1000
@@ -22,7 +23,7 @@ t.test('its disk is well again: resumed, and after a minute it counts as recover
   t.equal(it.ha.incidents?.[0]?.state, 'Proving')
   t.strictSame(wishes(it), [])
   it.pass(61)
-  t.match(it.ha.history, [{ state: 'Recovered', action: 'resume' }])
+  matchWhole(t, it.ha.history, [{ state: 'Recovered', action: 'resume' }])
   t.strictSame(calls(it), [], 'Nova has no part in it')
 })
 

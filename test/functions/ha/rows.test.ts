@@ -3,6 +3,7 @@ import t from 'tap'
 import { rows } from '../../../functions/ha/reactions.ts'
 import * as libvirt from '../../../shared/events/libvirt.ts'
 import { parsePolicy } from '../../../functions/ha/policy-file.ts'
+import { matchWhole } from '../../assert/match-whole.ts'
 import { calls, drover, iso, startMs, world } from './fixtures.ts'
 import { table, toldOf, type Beside } from './table.ts'
 
@@ -27,10 +28,10 @@ t.test('ha.md §2: control info from before the event confirms nothing; by polic
   it.nowMs += 60_000
   it.tell(domainControlLost).pass(10)
   t.strictSame(calls(it), [], 'asked a minute ago')
-  t.match(it.ha.incidents, [{ state: 'Checking', rule: 'ControlNotConfirmed' }])
+  matchWhole(t, it.ha.incidents, [{ state: 'Checking', rule: 'ControlNotConfirmed' }])
   it.control('error', 'monitor').pass(3)
   t.strictSame(calls(it), ['restart 01'])
-  t.match(it.ha.incidents, [
+  matchWhole(t, it.ha.incidents, [
     { rule: 'Fault', reason: /running and cannot be managed \(monitor\)/, inputs: { control: 'error, monitor' } }
   ])
 })

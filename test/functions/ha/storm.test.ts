@@ -4,6 +4,7 @@ import type { Engine } from '../../../functions/ha/engine.ts'
 import * as libvirt from '../../../shared/events/libvirt.ts'
 import { serverBlocked, serverRecovered } from '../../../shared/events/workflow.ts'
 import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
+import { matchWhole } from '../../assert/match-whole.ts'
 import { lab, trace, type Lab } from './lab.ts'
 import { mortalKube, pass, random, untilTold } from './mortal.ts'
 
@@ -43,7 +44,7 @@ t.test(
     await pass(it, engines, 6)
     for (const host of hosts) {
       const { incidents = [], signals = [] } = await it.ha(host)
-      t.match(signals, [{ kind: 'FleetFault', object: 'crashed', count: 50 }])
+      matchWhole(t, signals, [{ kind: 'FleetFault', object: 'crashed', count: 50 }])
       t.strictSame([...new Set(incidents.map(({ state, rule }) => `${state} ${rule}`))], ['Reported FleetFault'])
     }
     t.strictSame(it.restarts(), [])
@@ -103,7 +104,7 @@ t.test('HA-17: what is told of a host is taken in the order in which it came, ho
       told.push(it.tell(engine, host, kind, { budgetSeconds: 60 }, atMs))
     }
   await Promise.all(told)
-  t.match((await it.ha('hv0')).signals, [{ kind: 'ShutdownRequested' }])
+  matchWhole(t, (await it.ha('hv0')).signals, [{ kind: 'ShutdownRequested' }])
   t.notOk((await it.ha('hv1')).signals)
   for (const host of hosts) t.equal((await it.ha(host)).incidents?.length, 20)
 })

@@ -3,6 +3,7 @@ import t from 'tap'
 import type { ActionStep } from 'openstack-sdk-lite'
 import { parsePolicy } from '../../../functions/ha/policy-file.ts'
 import { domainCrashed } from '../../../shared/events/libvirt.ts'
+import { matchWhole } from '../../assert/match-whole.ts'
 import { action, calls, evidence, created, life, serverId, world, type World } from './fixtures.ts'
 
 const s = 1000
@@ -30,13 +31,14 @@ const inError = (message: string) =>
 t.test('a restart that failed: with its words, and without waiting for the time that it may take', async t => {
   const it = world().domain('off').tell(domainCrashed, life('stopped/failed')).pass(3)
   wentWrong(it, 'reboot', 'Failed to connect network', inError('not this one')).pass(3)
-  t.match(it.ha.incidents, [{ state: 'Checking', attempts: [{ outcome: 'failed: Failed to connect network' }] }])
+  matchWhole(t, it.ha.incidents, [{ state: 'Checking', attempts: [{ outcome: 'failed: Failed to connect network' }] }])
   t.match(it.ha.incidents?.[0]?.waitingFor, /^restart 2 of 3, after 60 s/)
   it.pass(60)
   t.equal(calls(it).length, 2, 'the next one at its time')
   const silent = world().domain('off').tell(domainCrashed, life('stopped/failed')).pass(3)
   wentWrong(silent, 'reboot', null, inError('libvirtError')).pass(3)
-  t.match(
+  matchWhole(
+    t,
     silent.ha.incidents,
     [{ attempts: [{ outcome: 'failed: libvirtError' }] }],
     'where its step says nothing, its fault does'
@@ -47,7 +49,7 @@ t.test('given up: why the last one failed is in the reason', async t => {
   const it = world({}, parsePolicy('mode: drover\nvm: { restarts: 1 }'))
   it.domain('off').tell(domainCrashed, life('stopped/failed')).pass(3)
   wentWrong(it, 'reboot', 'Unable to allocate inventory', inError('…')).pass(3)
-  t.match(it.ha.history, [
+  matchWhole(t, it.ha.history, [
     {
       state: 'Blocked',
       reason: /1 restarts did not help: a person is needed\. The last restart: failed: Unable to allocate inventory\.$/,
@@ -66,6 +68,6 @@ t.test('a move for which there is no host: given up at once, and not as if Nova 
   const known = it.evidence.get(serverId())!
   it.evidence.set(serverId(), { ...known, server: { ...known.server!, taskState: null } })
   it.pass(5)
-  t.match(it.ha.incidents, [{ state: 'Blocked', reason: new RegExp(`The last move: failed: ${noHost}`) }])
+  matchWhole(t, it.ha.incidents, [{ state: 'Blocked', reason: new RegExp(`The last move: failed: ${noHost}`) }])
   t.strictSame(calls(it), ['restart 01', 'move 01'])
 })

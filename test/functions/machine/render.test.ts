@@ -5,6 +5,7 @@ import type { InstanceSpec } from '../../../functions/machine/kubevirt.ts'
 import { attachmentName, macAddress } from '../../../functions/machine/names.ts'
 import { render, type Rendered, type RenderOptions } from '../../../functions/machine/render.ts'
 import type { Machine } from '../../../shared/schema/machine.ts'
+import { matchWhole } from '../../assert/match-whole.ts'
 import { goldenMachine, goldenVm, machine, network, networkOf, options, seedMachines, seedVms } from './fixtures.ts'
 
 type Spec = Machine['spec']
@@ -86,7 +87,7 @@ for (const given of seedMachines) {
       ]),
       claimsOf[name]
     )
-    for (const { spec } of claims) t.match(spec, { accessModes: ['ReadWriteOnce'], volumeMode: 'Filesystem' })
+    for (const { spec } of claims) matchWhole(t, spec, { accessModes: ['ReadWriteOnce'], volumeMode: 'Filesystem' })
     t.strictSame(dataVolumes, [])
     t.strictSame(
       attachments.map(({ spec }) => JSON.parse(spec?.config ?? '') as unknown),
@@ -287,7 +288,7 @@ t.test('N6: pod network and nadRef', async t => {
     { name: 'b', multus: { networkName: 'ovs' } },
     { name: 'c', multus: { networkName: 'net/ovs' } }
   ])
-  t.match(vm.spec.template.spec.domain.devices.interfaces, [{ masquerade: {} }, { bridge: {} }, { bridge: {} }])
+  matchWhole(t, vm.spec.template.spec.domain.devices.interfaces, [{ masquerade: {} }, { bridge: {} }, { bridge: {} }])
 })
 
 t.test('C1–C6: cloud-init', async t => {

@@ -11,6 +11,7 @@ import {
 import { reflect } from '../../../functions/onboarding/reflect.ts'
 import type { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import { condition, hypervisor, now, type Status } from '../host-life/fixtures.ts'
+import { matchWhole } from '../../assert/match-whole.ts'
 
 const options: Options = {
   nameForms: ['{name}.example.com'],
@@ -320,19 +321,19 @@ void t.test('HV-39: the status after a whole budget, step by step', async t => {
   }
   t.equal(made.length, 5, 'five servers, and never another')
   t.equal(new Set(made).size, 5)
-  t.match(status, { conditions: [{ status: 'True', reason: 'Failed' }], onboarding: { attempts: 5, lastError: 'boom' } })
+  matchWhole(t, status, { conditions: [{ status: 'True', reason: 'Failed' }], onboarding: { attempts: 5, lastError: 'boom' } })
 })
 
 void t.test('HV-28: a host that registered anew', async t => {
   const given = hypervisor({}, { conditions: [condition('Onboarding', 'False')] })
   const step = decide(seen(given, { hosts: [nova({ id: 'new-id' })] }), options, now)
-  t.match(reflect(given, step, {}, now, all).status, {
+  matchWhole(t, reflect(given, step, {}, now, all).status, {
     hypervisorId: 'new-id',
     drift: [{ kind: 'ids', name: 'hypervisorId', expected: 'hv-id', actual: 'new-id', action: 'repaired' }],
     conditions: [{ status: 'False', reason: 'Succeeded' }]
   })
   const gone = decide(seen(given, { hosts: [] }), options, now)
-  t.match(reflect(given, gone, {}, now, all).status, {
+  matchWhole(t, reflect(given, gone, {}, now, all).status, {
     hypervisorId: 'hv-id',
     drift: [{ action: 'reported', actual: /not registered/ }]
   })
@@ -341,10 +342,10 @@ void t.test('HV-28: a host that registered anew', async t => {
 void t.test('a refused create is a failed attempt; an outage is none', async t => {
   const given = at('Testing')
   const step = decide(seen(given), options, now)
-  t.match(reflect(given, step, { problem: 'no image', isFinal: true }, now, all).status, {
+  matchWhole(t, reflect(given, step, { problem: 'no image', isFinal: true }, now, all).status, {
     onboarding: { attempts: 1, tests: [{ result: 'Failed', reason: 'no image' }] }
   })
-  t.match(reflect(given, step, { problem: 'no answer' }, now, all).status, {
+  matchWhole(t, reflect(given, step, { problem: 'no answer' }, now, all).status, {
     onboarding: { attempts: 0, lastError: 'no answer' },
     conditions: [{ reason: 'Testing', message: 'no answer' }]
   })

@@ -5,6 +5,7 @@ import { decide, type NovaHost, type Options, type Seen, type TestServer } from 
 import { reflect } from '../../../functions/onboarding/reflect.ts'
 import type { Test } from '../../../functions/onboarding/smoke-test.ts'
 import { condition, hypervisor, now, type Status } from '../host-life/fixtures.ts'
+import { matchWhole } from '../../assert/match-whole.ts'
 
 const options: Options = {
   nameForms: [],
@@ -75,23 +76,28 @@ void t.test('HV-43: each leg is recorded, and one that failed is a failed attemp
     const { status } = reflect(seen.hypervisor, decide(seen, options, now), problem, now, all)
     return { onboarding: undefined, ...status }.onboarding
   }
-  t.match(after([begun], server())?.tests, [{ name: out.name, result: undefined }, { name }])
-  t.match(after([begun], server(), { problem: 'no valid host', isFinal: true }), {
+  matchWhole(t, after([begun], server())?.tests, [{ name: out.name, result: undefined }, { name }])
+  matchWhole(t, after([begun], server(), { problem: 'no valid host', isFinal: true }), {
     attempts: 1,
     tests: [{ name, result: 'Failed', reason: 'no valid host' }]
   })
-  t.match(after([begun], server(), { problem: 'no answer' })?.tests, [{ name, result: undefined }], 'an outage: asked again')
-  t.match(after([begun, out], server({ host: 'host-2' }))?.tests, [
+  matchWhole(
+    t,
+    after([begun], server(), { problem: 'no answer' })?.tests,
+    [{ name, result: undefined }],
+    'an outage: asked again'
+  )
+  matchWhole(t, after([begun, out], server({ host: 'host-2' }))?.tests, [
     { name: out.name, result: 'Passed' },
     { name: back.name },
     { name }
   ])
-  t.match(after([begun, gone, back], server())?.tests, [
+  matchWhole(t, after([begun, gone, back], server())?.tests, [
     { result: 'Passed' },
     { name: back.name, result: 'Passed' },
     { result: 'Passed' }
   ])
-  t.match(after([begun, old(out, 60)], server()), {
+  matchWhole(t, after([begun, old(out, 60)], server()), {
     attempts: 1,
     tests: [
       { name: out.name, result: 'Failed' },
@@ -144,7 +150,7 @@ void t.test('HV-43: a check holds the host back or is only recorded, by policy; 
   })
   t.match(decide({ ...seen, checks: [{ ...failed, result: 'Warned' }] }, options, now), { do: 'advance', to: 'Testing' })
   const first = withChecks([begun], [failed], now)
-  t.match(first, [{ ...failed, finishedAt: /2026/ }, begun])
+  matchWhole(t, first, [{ ...failed, finishedAt: /2026/ }, begun])
   t.strictSame(withChecks(first, [failed], new Date(now.getTime() + 60_000)), first, 'HV-7')
-  t.match(withChecks(first, [{ name: 'check libvirt', result: 'Passed' }], now), [{ result: 'Passed' }, begun])
+  matchWhole(t, withChecks(first, [{ name: 'check libvirt', result: 'Passed' }], now), [{ result: 'Passed' }, begun])
 })

@@ -2,6 +2,7 @@ import t from 'tap'
 import { changeOf, driftIn, isEligible, isSettled, managedAfter, reflect, wantedOf } from '../../../functions/traits/decide.ts'
 import { factTraits, parseFactRule } from '../../../functions/traits/facts.ts'
 import { condition, hypervisor, now } from '../host-life/fixtures.ts'
+import { matchWhole } from '../../assert/match-whole.ts'
 
 const done = condition('Onboarding', 'False')
 const well = condition('TraitsUpdated', 'True', 'Succeeded', { observedGeneration: 3 })
@@ -66,12 +67,12 @@ void t.test('AG-14: a trait that follows a fact', async t => {
 
 void t.test('the condition', async t => {
   const outcome = { traits: ['B', 'A'], managed: [], problems: [], missingProvider: false, findings: [], actions: [] }
-  t.match(reflect(hypervisor(), outcome, now, true), {
+  matchWhole(t, reflect(hypervisor(), outcome, now, true), {
     traits: ['A', 'B'],
     managedTraits: [],
     conditions: [{ type: 'TraitsUpdated', status: 'True', reason: 'Succeeded' }]
   })
-  t.match(reflect(hypervisor(), { ...outcome, traits: undefined, missingProvider: true }, now, true).conditions, [
+  matchWhole(t, reflect(hypervisor(), { ...outcome, traits: undefined, missingProvider: true }, now, true).conditions, [
     { reason: 'ProviderMissing' }
   ])
   t.notMatch(reflect(hypervisor(), outcome, now, false), { managedTraits: [] }, 'HV-4')
@@ -82,13 +83,14 @@ void t.test('drift, and what a listing can prove', async t => {
     { customTraits: ['CUSTOM_A'] },
     { conditions: [done, well], traits: ['CUSTOM_A', 'X'], managedTraits: ['CUSTOM_A'] }
   )
-  t.match(driftIn(host, { write: undefined, add: ['CUSTOM_A'], remove: [] }, 'repaired'), [
+  matchWhole(t, driftIn(host, { write: undefined, add: ['CUSTOM_A'], remove: [] }, 'repaired'), [
     { kind: 'trait', name: 'CUSTOM_A', actual: 'absent' }
   ])
   t.strictSame(driftIn(host, { write: undefined, add: ['CUSTOM_NEW'], remove: [] }, 'repaired'), [], 'newly wanted')
   const reported = [{ kind: 'trait' as const, name: 'CUSTOM_A', action: 'reported' as const }]
   const left = hypervisor({}, { conditions: [done], traits: ['CUSTOM_B'], drift: reported })
-  t.match(
+  matchWhole(
+    t,
     driftIn(left, { write: undefined, add: ['CUSTOM_A', 'CUSTOM_B', 'CUSTOM_NEW'], remove: [] }, 'reported'),
     [{ name: 'CUSTOM_A' }, { name: 'CUSTOM_B' }],
     'what is left so, and what somebody does beside it'

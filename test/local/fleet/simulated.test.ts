@@ -17,6 +17,7 @@ import { startLive } from '../../../shared/local/openstack/world/live-moves.ts'
 import { agent, broker, kubeconfigOfNobody } from '../../agents/hypervisor/harness.ts'
 import { startOvsAgent, startSink } from '../../agents/ovs/lab.ts'
 import { eventually } from '../../servers/eventually.ts'
+import { matchWhole } from '../../assert/match-whole.ts'
 
 t.setTimeout(120_000)
 const folder = await mkdtemp(join(tmpdir(), 'f-'))
@@ -215,7 +216,7 @@ t.test('the catalogue: what undoes is in it and takes no more than what it undoe
 
 t.test('a scenario is checked whole before it begins', async t => {
   const file = (step: string) => `title: t\nsteps: [{ at: 5s, ${step} }]`
-  t.match(parseScenario(file('do: stop-nova')).steps, [{ atMs: 5000, name: 'stop-nova', args: {} }])
+  matchWhole(t, parseScenario(file('do: stop-nova')).steps, [{ atMs: 5000, name: 'stop-nova', args: {} }])
   t.throws(() => parseScenario(file('do: dance')), /at 5s: there is no action dance/)
   t.throws(() => parseScenario(file('do: kill-libvirt')), /kill-libvirt/)
   t.throws(() => parseScenario('title: t\nsteps: [{ at: soon, do: stop-nova }]'), /steps\/0\/at/)

@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap'
 import { ConfigMap, connect, KubeError, type Kube, type Seen } from '../../../shared/kube/index.ts'
 import { inProcessServers } from '../../../shared/kube/in-process.ts'
+import { matchWhole } from '../../assert/match-whole.ts'
 import { embedded, type Embedded } from './embedded.ts'
 
 const namespace = 'default'
@@ -70,7 +71,7 @@ t.test('a watch tells everything in order, and all watchers share what they are 
   const { signal } = new AbortController()
   await kube.create(ConfigMap, map('before', { x: '1' }))
   const watches = [1, 2].map(() => kube.watch(ConfigMap, { namespace, signal }))
-  for (const watch of watches) t.match(await next(watch), { type: 'snapshot', items: [{ metadata: { name: 'before' } }] })
+  for (const watch of watches) matchWhole(t, await next(watch), { type: 'snapshot', items: [{ metadata: { name: 'before' } }] })
   const told = watches.map(watch => next(watch))
   await kube.create(ConfigMap, map('new', { x: '1' }, { labels: { a: 'b' } }))
   const [one, two] = await Promise.all(told)
@@ -127,7 +128,7 @@ t.test('who falls too far behind is let go, and begins anew with everything', as
   for (;;) {
     const seen = await next(watch)
     if (seen.type !== 'snapshot') continue
-    t.match(seen.items, [{ data: { text: /^159x/ } }])
+    matchWhole(t, seen.items, [{ data: { text: /^159x/ } }])
     break
   }
   pause.abort()

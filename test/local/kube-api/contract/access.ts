@@ -1,5 +1,6 @@
 // Who one is and what one may do.
 import type { Test } from 'tap'
+import { matchWhole } from '../../../assert/match-whole.ts'
 import { until, type Api, type Body } from './target.ts'
 
 const core = '/api/v1'
@@ -112,7 +113,7 @@ export async function access(t: Test, api: Api): Promise<void> {
   await t.test('reviews', async t => {
     const authentication = 'authentication.k8s.io'
     const authorization = 'authorization.k8s.io'
-    t.match(await review(authentication, 'TokenReview', { token }), {
+    matchWhole(t, await review(authentication, 'TokenReview', { token }), {
       authenticated: true,
       user: { username, groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'] }
     })
@@ -150,7 +151,7 @@ export async function access(t: Test, api: Api): Promise<void> {
     })
     const { uid } = pod.metadata
     const bound = String((await ask({ apiVersion: 'v1', kind: 'Pod', name: 'bound', uid })).body.status?.token)
-    t.match(await review('authentication.k8s.io', 'TokenReview', { token: bound }), {
+    matchWhole(t, await review('authentication.k8s.io', 'TokenReview', { token: bound }), {
       user: {
         extra: {
           'authentication.kubernetes.io/node-name': ['far-away'],

@@ -1,5 +1,6 @@
 // Built-in kinds: strategic patches, apply by key, and the little that the server fills in.
 import type { Test } from 'tap'
+import { matchWhole } from '../../../assert/match-whole.ts'
 import { apply, merge, strategic, until, type Api, type Body } from './target.ts'
 
 export async function builtin(t: Test, api: Api): Promise<void> {
@@ -32,7 +33,7 @@ export async function builtin(t: Test, api: Api): Promise<void> {
       { status: { conditions: [{ type: 'Ready', status: 'False' }] } },
       strategic
     )
-    t.match(strategicStatus.status?.conditions, [
+    matchWhole(t, strategicStatus.status?.conditions, [
       { type: 'Ready', status: 'False' },
       { type: 'DiskPressure', status: 'True' }
     ])
@@ -43,7 +44,7 @@ export async function builtin(t: Test, api: Api): Promise<void> {
       ['b']
     )
     const selected = await done('GET', `/api/v1/nodes?fieldSelector=metadata.name%3D${namespace}`)
-    t.match(selected, { kind: 'NodeList', items: [{ metadata: { name: namespace } }] })
+    matchWhole(t, selected, { kind: 'NodeList', items: [{ metadata: { name: namespace } }] })
   })
 
   await t.test('Deployment: containers by name', async t => {
@@ -167,7 +168,7 @@ export async function builtin(t: Test, api: Api): Promise<void> {
   await t.test('Namespace: it goes with all that is in it', async t => {
     const name = `${namespace}-x`
     const made = await done('POST', '/api/v1/namespaces', { metadata: { name } })
-    t.match(made, {
+    matchWhole(t, made, {
       metadata: { labels: { 'kubernetes.io/metadata.name': name } },
       spec: { finalizers: ['kubernetes'] },
       status: { phase: 'Active' }

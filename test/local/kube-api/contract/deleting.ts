@@ -1,5 +1,6 @@
 // Deletion: preconditions, finalizers, collections, and what becomes of dependents.
 import type { Test } from 'tap'
+import { matchWhole } from '../../../assert/match-whole.ts'
 import { merge, runCase, until, widget, type Api, type Body } from './target.ts'
 
 export async function deleting(t: Test, api: Api): Promise<void> {
@@ -133,6 +134,6 @@ export async function deleting(t: Test, api: Api): Promise<void> {
       () => done('GET', `${widgets}/both`),
       ({ metadata }) => (metadata.ownerReferences as unknown[]).length === 1
     )
-    t.match(both.metadata.ownerReferences, [{ name: 'b' }])
+    matchWhole(t, both.metadata.ownerReferences, [{ name: 'b' }])
   })
 }

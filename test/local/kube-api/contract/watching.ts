@@ -3,11 +3,17 @@ import { readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { Agent, request } from 'node:https'
 import type { Test } from 'tap'
+import { matchWhole } from '../../../assert/match-whole.ts'
 import { merge, widget, type Api, type Body } from './target.ts'
 
 interface Event {
   type: string
   object: Body
+}
+
+interface Table {
+  columnDefinitions: Array<{ name: string }>
+  rows: unknown[]
 }
 
 /** The events of a watch, until the caller stops reading. */
@@ -120,10 +126,13 @@ export async function watching(t: Test, api: Api): Promise<void> {
       undefined,
       { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }
     )
-    t.match(body, {
-      type: 'ADDED',
-      object: { kind: 'Table', columnDefinitions: [{ name: 'Name' }], rows: [{ cells: ['w3', 'red', 4] }] }
-    })
+    t.match(body, { type: 'ADDED', object: { kind: 'Table' } })
+    const { columnDefinitions, rows } = (body as unknown as { object: Table }).object
+    t.strictSame(
+      columnDefinitions.map(({ name }) => name),
+      ['Name', 'Color', 'Size', 'Ready', 'Age']
+    )
+    matchWhole(t, rows, [{ cells: ['w3', 'red', 4, null, /^\d+[sm]/] }])
   })
 
   await t.test('bad questions', async t => {
