@@ -8,6 +8,8 @@ import { lab, type Lab } from './lab.ts'
 import { mortalKube, pass, random, untilTold } from './mortal.ts'
 import { table, toldOf, type Row } from './table.ts'
 
+t.setTimeout(600_000) // of the whole file: that of a test ends no later than that of its file
+
 const rows = table.filter(({ early }) => !early)
 const hosts = rows.map((_, n) => `hv${n}`)
 const policy = 'mode: drover'
@@ -106,7 +108,7 @@ const expected: Readonly<Record<string, string>> = {
 
 let quiet: string[] = []
 
-t.test('on a quiet day: each ends as its row says', { timeout: 300_000 }, async t => {
+t.test('on a quiet day: each ends as its row says', async t => {
   const it = await scene(t)
   const engine = await it.process(policy)
   const told = all.map(({ host, event }) => ({ host, event, lateMs: Math.max(0, event[2]) }))
@@ -118,7 +120,7 @@ t.test('on a quiet day: each ends as its row says', { timeout: 300_000 }, async 
 })
 
 for (const seed of [1, 2])
-  t.test(`twice, late, out of order, killed between note and call, seed ${seed}`, { timeout: 600_000 }, async t => {
+  t.test(`twice, late, out of order, killed between note and call, seed ${seed}`, async t => {
     const chance = random(seed)
     const it = await scene(t)
     const mortal = mortalKube(() => chance() < 0.2)

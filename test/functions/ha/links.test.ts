@@ -13,6 +13,8 @@ import { matchWhole } from '../../assert/match-whole.ts'
 import { lab, type Lab } from './lab.ts'
 import { mortalKube, pass, random, untilTold } from './mortal.ts'
 
+t.setTimeout(600_000) // of the whole file: that of a test ends no later than that of its file
+
 const namespace = 'ovn-system'
 const policy = 'network: { migrationBonds: [bond1], managementBonds: [mgmt] }'
 type Told = readonly [kind: EventKind, data: Record<string, unknown>, afterMs: number]
@@ -115,7 +117,7 @@ const booted = (it: Lab, host: string): Promise<unknown> =>
     { subresource: 'status' }
   )
 
-t.test('disabled, drained, called off and enabled, each once; nobody else’s disable', { timeout: 600_000 }, async t => {
+t.test('disabled, drained, called off and enabled, each once; nobody else’s disable', async t => {
   const it = await lab(t, hosts, 1)
   for (const name of hosts) {
     await it.admin.create(OVSNode, { metadata: { name, namespace }, spec: { nodeRef: { name } } })

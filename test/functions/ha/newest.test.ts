@@ -43,6 +43,7 @@ t.test('a storm of one host: few reads, no lost race, each fault in the status',
   await it.domains('hv0', () => 'off')
   const asked = { find: 0, apply: 0, conflict: 0 }
   let away = false
+  let between: (() => Promise<void>) | undefined
   const counted = (kube: Kube): Kube => ({
     ...kube,
     async find(kind, ...rest) {
@@ -51,6 +52,9 @@ t.test('a storm of one host: few reads, no lost race, each fault in the status',
     },
     async applyStatus(...args) {
       if (away) throw new KubeError('Unreachable', 'away for a moment')
+      const other = between
+      between = undefined
+      await other?.()
       try {
         const written = await kube.applyStatus(...args)
         asked.apply += written.metadata?.resourceVersion === args[1].metadata?.resourceVersion ? 0 : 1
@@ -66,15 +70,17 @@ t.test('a storm of one host: few reads, no lost race, each fault in the status',
   const crash = (n: number): Promise<void> => it.tell(engine, 'hv0', domainCrashed, { server: servers[n], ...failed })
   const known = async (): Promise<number | undefined> => (await it.ha('hv0')).incidents?.length
 
+  const beganMs = performance.now()
   await crash(0)
   t.equal(await known(), 1, 'answered after it had been written')
   await Promise.all(Array.from({ length: 19 }, (_, n) => crash(n + 1)))
   t.equal(await known(), 20)
   t.ok(asked.apply <= 3, `those that come together are written together: ${asked.apply} writes, the first of them at once`)
-  t.ok(asked.find < 5, `read ${asked.find} times for 20 faults: once, and by a look of its own every three seconds`)
+  const looks = 4 + Math.floor((performance.now() - beganMs) / 3000) // one of its own every three seconds, however long it took
+  t.ok(asked.find <= looks, `read ${asked.find} times for 20 faults, expected ${looks} at most`)
   t.equal(asked.conflict, 0)
 
-  await it.domains('hv0', server => (server === servers[0] ? 'running' : 'off')) // the agent writes in between
+  between = () => it.domains('hv0', server => (server === servers[0] ? 'running' : 'off')) // the agent writes before the engine does
   await crash(20)
   t.equal(await known(), 21)
   t.equal(asked.conflict, 1, 'seen by the version, and decided anew')

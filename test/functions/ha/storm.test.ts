@@ -8,6 +8,8 @@ import { matchWhole } from '../../assert/match-whole.ts'
 import { lab, trace, type Lab } from './lab.ts'
 import { mortalKube, pass, random, untilTold } from './mortal.ts'
 
+t.setTimeout(600_000) // of the whole file: that of a test ends no later than that of its file
+
 const { domainChanged, domainCrashed, domainRebooted, domainStopped, watchdogFired } = libvirt
 const { shutdownRequested, shutdownCancelled } = libvirt
 const failed = { event: 'stopped', detail: 'failed' }
@@ -28,66 +30,58 @@ async function storm(it: Lab, engines: readonly Engine[], hosts: readonly string
 }
 const waiting: Promise<void>[] = []
 
-t.test(
-  '500 faults on 10 hosts within a second: nothing lost, the fleet is suspected, nobody is restarted',
-  { timeout: 300_000 },
-  async t => {
-    const hosts = names(10)
-    const it = await lab(t, hosts, 50)
-    const engines = [await it.process('mode: drover'), await it.process('mode: drover')]
-    await storm(it, engines, hosts)
-    for (const host of hosts) {
-      const { incidents = [] } = await it.ha(host)
-      t.equal(incidents.length, 50, `${host}: each of its servers has its incident`)
-      t.strictSame([...new Set(incidents.map(({ state }) => state))], ['Checking'])
-    }
-    await pass(it, engines, 6)
-    for (const host of hosts) {
-      const { incidents = [], signals = [] } = await it.ha(host)
-      matchWhole(t, signals, [{ kind: 'FleetFault', object: 'crashed', count: 50 }])
-      t.strictSame([...new Set(incidents.map(({ state, rule }) => `${state} ${rule}`))], ['Reported FleetFault'])
-    }
-    t.strictSame(it.restarts(), [])
-    t.ok(
-      [...it.fake.world.hosts.values()].every(({ status }) => status === 'enabled'),
-      'no host is disabled'
-    )
+t.test('500 faults on 10 hosts within a second: nothing lost, the fleet is suspected, nobody is restarted', async t => {
+  const hosts = names(10)
+  const it = await lab(t, hosts, 50)
+  const engines = [await it.process('mode: drover'), await it.process('mode: drover')]
+  await storm(it, engines, hosts)
+  for (const host of hosts) {
+    const { incidents = [] } = await it.ha(host)
+    t.equal(incidents.length, 50, `${host}: each of its servers has its incident`)
+    t.strictSame([...new Set(incidents.map(({ state }) => state))], ['Checking'])
   }
-)
+  await pass(it, engines, 6)
+  for (const host of hosts) {
+    const { incidents = [], signals = [] } = await it.ha(host)
+    matchWhole(t, signals, [{ kind: 'FleetFault', object: 'crashed', count: 50 }])
+    t.strictSame([...new Set(incidents.map(({ state, rule }) => `${state} ${rule}`))], ['Reported FleetFault'])
+  }
+  t.strictSame(it.restarts(), [])
+  t.ok(
+    [...it.fake.world.hosts.values()].every(({ status }) => status === 'enabled'),
+    'no host is disabled'
+  )
+})
 
-t.test(
-  'the same storm where it is taken for single faults: every server is restarted once, by whichever process',
-  { timeout: 300_000 },
-  async t => {
-    const hosts = names(10)
-    const it = await lab(t, hosts, 50)
-    const policy = 'mode: drover\ncorrelation: { vms: 1000 }'
-    const engines = [await it.process(policy), await it.process(policy)]
-    await storm(it, engines, hosts)
-    await storm(it, engines, hosts) // delivered twice
-    await pass(it, engines, 4)
-    await Promise.all(hosts.map(host => it.domains(host, () => 'running')))
-    await pass(it, engines, 4)
-    const states = async () =>
-      (await Promise.all(hosts.map(async host => (await it.ha(host)).incidents?.map(({ state }) => state) ?? []))).flat()
-    for (let n = 0; n < 30 && (await states()).some(state => state !== 'Recovered'); n++) await pass(it, engines, 16, 16)
-    t.equal(it.restarts().length, 500)
-    t.equal(new Set(it.restarts()).size, 500, 'none twice')
-    t.strictSame([...new Set(await states())], ['Recovered'])
-    await Promise.all(engines.map(engine => engine.close())) // all that was to be told is told
-    const recovered = it.told.filter(({ kind }) => kind.type === serverRecovered.type)
-    t.equal(new Set(recovered.map(({ id }) => id)).size, 500)
-    t.ok(
-      recovered.every(({ traceparent }) => traceparent === trace),
-      'under the trace of the libvirt event'
-    )
-    const orders = it.fake.requests.filter(({ path }) => path.endsWith('/action'))
-    t.ok(
-      orders.every(({ globalRequestId }) => globalRequestId === 'req-0af76519-16cd-43dd-8448-eb211c80319c'),
-      'and so is Nova asked'
-    )
-  }
-)
+t.test('the same storm where it is taken for single faults: every server is restarted once, by whichever process', async t => {
+  const hosts = names(10)
+  const it = await lab(t, hosts, 50)
+  const policy = 'mode: drover\ncorrelation: { vms: 1000 }'
+  const engines = [await it.process(policy), await it.process(policy)]
+  await storm(it, engines, hosts)
+  await storm(it, engines, hosts) // delivered twice
+  await pass(it, engines, 4)
+  await Promise.all(hosts.map(host => it.domains(host, () => 'running')))
+  await pass(it, engines, 4)
+  const states = async () =>
+    (await Promise.all(hosts.map(async host => (await it.ha(host)).incidents?.map(({ state }) => state) ?? []))).flat()
+  for (let n = 0; n < 30 && (await states()).some(state => state !== 'Recovered'); n++) await pass(it, engines, 16, 16)
+  t.equal(it.restarts().length, 500)
+  t.equal(new Set(it.restarts()).size, 500, 'none twice')
+  t.strictSame([...new Set(await states())], ['Recovered'])
+  await Promise.all(engines.map(engine => engine.close())) // all that was to be told is told
+  const recovered = it.told.filter(({ kind }) => kind.type === serverRecovered.type)
+  t.equal(new Set(recovered.map(({ id }) => id)).size, 500)
+  t.ok(
+    recovered.every(({ traceparent }) => traceparent === trace),
+    'under the trace of the libvirt event'
+  )
+  const orders = it.fake.requests.filter(({ path }) => path.endsWith('/action'))
+  t.ok(
+    orders.every(({ globalRequestId }) => globalRequestId === 'req-0af76519-16cd-43dd-8448-eb211c80319c'),
+    'and so is Nova asked'
+  )
+})
 
 t.test('HA-17: what is told of a host is taken in the order in which it came, however fast', async t => {
   const hosts = names(2)
@@ -125,7 +119,7 @@ t.test('too much at once is refused, and sent again by the broker', async t => {
   t.equal((await it.ha('hv0')).incidents?.length, 1)
 })
 
-t.test('twice, late, out of order, killed between note and call: the same end', { timeout: 600_000 }, async t => {
+t.test('twice, late, out of order, killed between note and call: the same end', async t => {
   const hosts = names(3)
   const it = await lab(t, hosts, 8)
   for (const seed of [1, 2]) {
