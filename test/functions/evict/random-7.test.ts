@@ -1,4 +1,0 @@
-import t from 'tap'
-import { lives } from './lives.ts'
-
-await lives(t, 377, 62)
