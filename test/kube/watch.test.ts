@@ -1,18 +1,12 @@
-import { once } from 'node:events'
+// A watch that is interrupted: what it tells, and from which version it goes on.
 import t from 'tap'
 import type { Kube, KubeError, Seen } from '../../shared/kube/index.ts'
 import { ConfigMap } from '../../shared/kube/index.ts'
 import { matchWhole } from '../assert/match-whole.ts'
 import type { Answer } from './scripted.ts'
-import { json, refuse, scripted, silence, stream } from './scripted.ts'
+import { refuse, scripted, silence, stream } from './scripted.ts'
+import { line, listed, object } from './watch-lines.ts'
 
-const object = (name: string, resourceVersion: number, note = 'ü') => ({
-  metadata: { name, resourceVersion: String(resourceVersion), annotations: { note } }
-})
-const listed = (resourceVersion: number, ...items: object[]): Answer =>
-  json(200, { metadata: { resourceVersion: String(resourceVersion) }, items })
-const line = (type: string, name: string, version: number): string =>
-  `${JSON.stringify({ type, object: object(name, version) })}\n`
 const expired = JSON.stringify({ type: 'ERROR', object: { code: 410, reason: 'Expired', message: 'too old' } })
 
 const told = (seen: Seen<ConfigMap>): string =>
@@ -168,90 +162,4 @@ t.test('a first list that fails for a while is not', async t => {
   const no = refuse(503, 'ServiceUnavailable')
   const { kube } = await scripted(t, [no, no, no, listed(1, object('x', 1)), silence])
   t.strictSame(await watched(kube, 1), ['snapshot x'])
-})
-
-for (const [name, answers] of [
-  ['listing', [silence]],
-  ['watching', [listed(1), stream([], 'silence')]],
-  ['waiting for the watch to begin', [listed(1), silence]]
-] as Array<[string, Answer[]]>) {
-  t.test(`an abort ends it while it is ${name}`, async t => {
-    const stop = new AbortController()
-    const asking = Promise.withResolvers<void>()
-    const last = answers.length - 1
-    const { kube } = await scripted(
-      t,
-      answers.map((answer, index) => (response, request) => {
-        answer(response, request)
-        if (index === last) asking.resolve()
-      })
-    )
-    const ended = (async () => {
-      for await (const seen of kube.watch(ConfigMap, { signal: stop.signal })) t.equal(seen.type, 'snapshot')
-    })()
-    await asking.promise
-    stop.abort()
-    await t.resolves(ended)
-  })
-}
-
-t.test('a consumer that stops closes the connection', async t => {
-  const closed = Promise.withResolvers<void>()
-  const { kube } = await scripted(t, [
-    listed(1),
-    (response, request) => {
-      stream([line('ADDED', 'a', 2)], 'silence')(response, request)
-      request.on('close', () => closed.resolve())
-    }
-  ])
-  for await (const seen of kube.watch(ConfigMap, { signal: new AbortController().signal })) if (seen.type === 'changed') break
-  await t.resolves(closed.promise)
-})
-
-t.test('an exception of the consumer is its own', async t => {
-  const { kube } = await scripted(t, [listed(1), silence])
-  const consume = async () => {
-    for await (const seen of kube.watch(ConfigMap, { signal: new AbortController().signal })) throw new RangeError(seen.type)
-  }
-  await t.rejects(consume(), RangeError)
-})
-
-t.test('a slow consumer slows the server down, and its slowness is no silence', async t => {
-  const most = 1024 // more than any socket buffers: a server that is not slowed down gets so far
-  const big = Buffer.from(`${JSON.stringify({ type: 'ADDED', object: object('big', 2, 'x'.repeat(1024 * 1024)) })}\n`)
-  let written = 0
-  let enough = false
-  const blocked = Promise.withResolvers<void>()
-  const { kube, asked } = await scripted(
-    t,
-    [
-      listed(1),
-      async response => {
-        response.writeHead(200).flushHeaders()
-        while (!enough && written < most) {
-          written++
-          if (response.write(big)) continue
-          const drained = once(response, 'drain')
-          const stuck = setTimeout(() => blocked.resolve(), 2000)
-          await drained
-          clearTimeout(stuck)
-        }
-        blocked.resolve()
-      }
-    ],
-    { idleMs: 1500 }
-  )
-  let count = 0
-  const stop = new AbortController()
-  for await (const seen of kube.watch(ConfigMap, { signal: stop.signal })) {
-    if (seen.type !== 'changed') continue
-    if (count++ === 0) {
-      await blocked.promise
-      enough = true
-      t.ok(written < most, `the server could send ${written} of ${most} MiB`)
-    }
-    if (count === written) stop.abort()
-  }
-  t.equal(count, written)
-  t.equal(asked.length, 2, 'over one connection')
 })
