@@ -43,7 +43,8 @@ interface Access {
   dir: string
 }
 
-export const exclusive = true
+/** So many clouds a run has, and so many test files that want one run at a time: each takes a free one for itself. */
+export const exclusive = 2
 
 export async function prepare(): Promise<Prepared> {
   if (process.platform !== 'linux') return { ok: false, reason: 'OpenStack: needs Debian' }
@@ -56,17 +57,24 @@ export async function prepare(): Promise<Prepared> {
   }
 }
 
-/** One OpenStack between all test files of a run. */
+/** Clouds between all test files of a run. */
 export async function share(): Promise<{ env: Record<string, string>; stop: () => Promise<void> }> {
-  const { stop, ...access } = await start()
-  return { env: { [shared]: JSON.stringify(access) }, stop }
+  const begun = await Promise.allSettled(Array.from({ length: exclusive }, start))
+  const clouds = begun.flatMap(one => (one.status === 'fulfilled' ? [one.value] : []))
+  const stop = async (): Promise<void> => void (await Promise.all(clouds.map(({ stop }) => stop())))
+  const failed = begun.find(one => one.status === 'rejected')
+  if (failed) {
+    await stop()
+    throw failed.reason
+  }
+  return { env: { [shared]: JSON.stringify(clouds.map(({ access }) => access)) }, stop }
 }
 
-/** The run's OpenStack, or one of its own when the file is run alone; in both cases empty and for this test alone until it ends. */
+/** One of the run's clouds, or one of its own when the file is run alone; in both cases empty and for this test alone until it ends. */
 export async function openstack(t: Test): Promise<RealOpenStack> {
   const given = process.env[shared]
-  if (given !== undefined) return enter(t, JSON.parse(given) as Access)
-  const { stop, ...access } = await start()
+  if (given !== undefined) return enter(t, JSON.parse(given) as Access[])
+  const { access, stop } = await start()
   t.teardown(stop)
   return handle(access)
 }
@@ -75,11 +83,11 @@ export async function openstack(t: Test): Promise<RealOpenStack> {
 export async function borrowOpenStack(): Promise<{ target: RealOpenStack; stop: () => Promise<void> }> {
   const prepared = await prepare()
   if (!prepared.ok) throw new Error(prepared.reason)
-  const { stop, ...access } = await start()
+  const { access, stop } = await start()
   return { target: handle(access), stop }
 }
 
-async function start(): Promise<Access & { stop: () => Promise<void> }> {
+async function start(): Promise<{ access: Access; stop: () => Promise<void> }> {
   const dir = join(await mkdtemp(join(tmpdir(), 'drover-os-')), 's')
   const env = { OSL_DIR: dir, OSL_OWNER: String(process.pid) }
   const stop = async (): Promise<void> => {
@@ -88,35 +96,44 @@ async function start(): Promise<Access & { stop: () => Promise<void> }> {
   }
   try {
     await call('up', [], env)
-    return { ...(JSON.parse(await readFile(join(dir, 'env.json'), 'utf8')) as Access), stop }
+    return { access: JSON.parse(await readFile(join(dir, 'env.json'), 'utf8')) as Access, stop }
   } catch (err) {
     await stop()
     throw err
   }
 }
 
-async function enter(t: Test, access: Access): Promise<RealOpenStack> {
-  const found = handle(access)
+async function enter(t: Test, clouds: readonly Access[]): Promise<RealOpenStack> {
   const { default: file } = await import('tap') // not above: the runner and benches also import this module, and tap would print
-  t.teardown(await lock(access.dir, () => file.setTimeout(file.options.timeout ?? 0)))
+  const { access, release } = await takeOne(clouds, () => file.setTimeout(file.options.timeout ?? 0))
+  t.teardown(release)
+  const found = handle(access)
   await tidy(found)
   return found
 }
 
-/**
- * Test files run side by side, and hosts are few. The lock is a name in the kernel, which is free again even when its holder was killed.
- * The time in which a file must end begins when it has the lock; `waiting` is called meanwhile.
- */
-async function lock(name: string, waiting: () => void): Promise<() => Promise<void>> {
+/** The time in which a file must end begins when it has a cloud for itself; `waiting` is called meanwhile. */
+async function takeOne(
+  clouds: readonly Access[],
+  waiting: () => void
+): Promise<{ access: Access; release: () => Promise<void> }> {
   for (;;) {
-    const server = createServer()
-    const taken = await new Promise<boolean>(resolve =>
-      server.once('error', () => resolve(false)).listen(`\0${name}`, () => resolve(true))
-    )
+    for (const access of clouds) {
+      const release = await lock(access.dir)
+      if (release) return { access, release }
+    }
     waiting()
-    if (taken) return () => new Promise(resolve => server.close(() => resolve()))
     await pause(100)
   }
+}
+
+/** A name in the kernel, which is free again even when its holder was killed. Undefined: somebody else has it. */
+async function lock(name: string): Promise<(() => Promise<void>) | undefined> {
+  const server = createServer()
+  const taken = await new Promise<boolean>(resolve =>
+    server.once('error', () => resolve(false)).listen(`\0${name}`, () => resolve(true))
+  )
+  return taken ? () => new Promise(resolve => server.close(() => resolve())) : undefined
 }
 
 function handle({ authUrl, password, dir }: Access): RealOpenStack {

@@ -10,10 +10,10 @@ import type { Status } from '../../../functions/evict/seen.ts'
 import { createListings } from '../../../shared/openstack/listings.ts'
 import type { Eviction } from '../../../shared/schema/eviction.ts'
 import type { Hypervisor } from '../../../shared/schema/hypervisor.ts'
-import { many } from '../../many.ts'
+import { patienceMs } from '../../servers/eventually.ts'
 import { openRaw } from '../../servers/openstack/raw.ts'
 import { openstack } from '../../servers/openstack.ts'
-import { isUnderWay, makeServers, patienceMs, wrongIn } from './nova.ts'
+import { isUnderWay, makeServers, wrongIn } from './nova.ts'
 import { randomOf } from './random.ts'
 import { asWritten, options, quiet } from './world.ts'
 
@@ -24,12 +24,21 @@ t.teardown(() => cloud.close())
 const raw = await openRaw(target)
 const steps = 10
 const crew = 4
+/**
+ * A life takes the real Nova many seconds, and thousands of lives are lived on the fake, which the contract holds to this Nova. So these are few:
+ * chosen from the first 1,500 so that together they try each strategy, pace and failure of moves, death and action of a user at least once
+ * (asserted below; 1 to 10 left out four actions).
+ */
+const seeds = [1, 14, 64, 182, 307]
+const tried = new Set<string>()
 
 const bodies: Record<string, unknown> = {
   reboot: { type: 'HARD' },
   'os-resetState': { state: 'error' },
   'os-migrateLive': { host: null, block_migration: 'auto' }
 }
+const paces = [0, 0.5, 2] as const
+const moves = [0, 1, 'fail'] as const
 const actions = [
   'os-stop',
   'os-start',
@@ -62,7 +71,8 @@ async function live(seed: number): Promise<string | undefined> {
   const random = randomOf(seed)
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T
   const host = target.hosts[seed % 3] ?? target.hosts[0]
-  await target.setLiveMove(host, pick([0, 0.5, 2]))
+  const pace = pick(paces)
+  await target.setLiveMove(host, pace)
   const there = (await cloud.servers.list({ host, allProjects: true })).length
   const names = Array.from({ length: Math.max(1, crew - there) }, (_, at) => ({ name: `s${seed}-${at}`, host }))
   await makeServers(cloud, target, names)
@@ -80,6 +90,7 @@ async function live(seed: number): Promise<string | undefined> {
     metadata: { name: host, uid: randomUUID(), generation: 1, creationTimestamp: new Date().toISOString() },
     spec: { hypervisor: host, reason: `seed ${seed}`, strategy: random() < 0.8 ? 'auto' : 'cold' }
   }
+  for (const what of [`pace ${pace}`, `${eviction.spec.strategy}`]) tried.add(what)
   let aheadMs = 0 // waits of minutes are skipped; Nova's own work is not
   const newProcess = (): PassDeps => ({
     kube: { find: async () => hypervisor } as unknown as PassDeps['kube'],
@@ -108,14 +119,22 @@ async function live(seed: number): Promise<string | undefined> {
   const anything = async (): Promise<string> => {
     const roll = random()
     if (roll < 0.4) return `pass, next in ${await run(newProcess())} ms`
-    if (roll < 0.5) return `a process dies before it writes (${await run(newProcess(), true)})`
-    if (roll < 0.6) return `two processes at once (${(await Promise.all([run(newProcess()), run(newProcess())])).join()})`
+    if (roll < 0.5) {
+      tried.add('a death')
+      return `a process dies before it writes (${await run(newProcess(), true)})`
+    }
+    if (roll < 0.6) {
+      tried.add('two at once')
+      return `two processes at once (${(await Promise.all([run(newProcess()), run(newProcess())])).join()})`
+    }
     if (roll < 0.7) {
-      const how = pick([0, 1, 'fail'] as const)
+      const how = pick(moves)
+      tried.add(`moves ${how}`)
       await target.setLiveMove(host, how)
       return `moves: ${how}`
     }
     const [id, action] = [pick(crewIds), pick(actions)]
+    tried.add(action)
     return `${action} ${id}: ${await use(id, action)}`
   }
   for (let at = 0; at < steps; at++) {
@@ -148,9 +167,18 @@ async function live(seed: number): Promise<string | undefined> {
 }
 
 await t.test('EV-9…EV-23 on the real Nova, seed by seed', async t => {
-  for (let seed = 1; seed <= many(10); seed++) {
+  for (const seed of seeds) {
     const begun = Date.now()
     t.equal(await live(seed), undefined, `seed ${seed}`)
     t.comment(`seed ${seed}: ${((Date.now() - begun) / 1000).toFixed(1)} s`)
   }
+  const all = [
+    'auto',
+    'cold',
+    'a death',
+    'two at once',
+    ...paces.map(pace => `pace ${pace}`),
+    ...moves.map(how => `moves ${how}`)
+  ]
+  t.strictSame(new Set([...all, ...actions]).difference(tried), new Set(), 'nothing was left untried')
 })

@@ -5,17 +5,17 @@ import t from 'tap'
 import { connect } from '../../../shared/kube/index.ts'
 import { Eviction } from '../../../shared/schema/eviction.ts'
 import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
-import { eventually } from '../../servers/eventually.ts'
+import { eventually, patienceMs } from '../../servers/eventually.ts'
 import { asServiceAccount } from '../../servers/identity.ts'
-import { kubernetes } from '../../servers/real-kubernetes.ts'
+import { ownKubernetes } from '../../servers/kubernetes.ts'
 import { openRaw } from '../../servers/openstack/raw.ts'
 import { openstack } from '../../servers/openstack.ts'
 import { environmentOf } from '../host-life/life.ts'
 import { watchMoves } from './agents.ts'
-import { evictProcess, makeServers, patienceMs, reaches, wrongIn } from './nova.ts'
+import { evictProcess, makeServers, present, reaches, wrongIn } from './nova.ts'
 
 t.setTimeout(1_800_000)
-const api = await kubernetes(t)
+const api = await ownKubernetes(t) // a tick goes to every Eviction that it knows
 const target = await openstack(t)
 const admin = await connect({ manager: 'test', kubeconfig: api.kubeconfig })
 t.teardown(() => admin.close())
@@ -161,7 +161,7 @@ await t.test('every state that can be made, under users, faults and deaths', asy
   })
   mark('what can be moved has moved')
   const entryOf = (name: string) => settled.find(({ id }) => id === idOf(name))
-  const left = (await cloud.servers.list({ host: hv1, allProjects: true })).map(({ id }) => id)
+  const left = (await present(cloud, hv1)).map(({ id }) => id)
   const told = settled.filter(
     ({ state, id }) => state !== 'Done' && state !== 'Gone' && !(awaitsUser.has(id) && !left.includes(id))
   )
@@ -202,7 +202,7 @@ await t.test('every state that can be made, under users, faults and deaths', asy
     },
     patienceMs
   )
-  t.strictSame(await cloud.servers.list({ host: hv1, allProjects: true }), [], 'EV-23')
+  t.strictSame(await present(cloud, hv1), [], 'EV-23')
   mark('the host is empty')
   await stopTelling()
   await fn.kill()

@@ -8,10 +8,10 @@ import { Eviction } from '../../../shared/schema/eviction.ts'
 import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import { OVSNode } from '../../../shared/schema/ovs-node.ts'
 import { condition } from '../host-life/fixtures.ts'
-import { eventually } from '../../servers/eventually.ts'
+import { eventually, patienceMs } from '../../servers/eventually.ts'
 import { ownKubernetes } from '../../servers/kubernetes.ts'
 import { rightsOf } from '../../servers/rights.ts'
-import { novaStage, patienceMs } from './nova-stage.ts'
+import { novaStage } from './nova-stage.ts'
 
 t.setTimeout(1_800_000)
 const api = await ownKubernetes(t)
@@ -22,6 +22,18 @@ const stage = await novaStage(t, api, ['killed', 'guest', 'stuck', ...asked], ru
 const { target, host, admin, cloud, raw, running, serviceId, id, act, domains, ends, fact, actions } = stage
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 const reboots = (name: string) => actions(name, 'reboot')
+
+const explained = (token?: string) =>
+  fetch(`${running.url('ha')}/explain/${host}`, {
+    headers: { accept: 'text/plain', ...(token && { authorization: `Bearer ${token}` }) }
+  })
+
+/** The file is read again within a second or so; how signals are answered tells which one holds. */
+async function policy(text: string, signals: 'observe' | 'drover'): Promise<void> {
+  await stage.rules(`${text}signals: ${signals}\n`)
+  const holds = async () => (await (await explained(api.adminToken)).text()).includes(`signals: mode ${signals}`)
+  await eventually(`the policy with the signals ${signals}`, holds, patienceMs)
+}
 
 interface Flavor {
   id: string
@@ -95,7 +107,7 @@ t.test('a server whose domain died is restarted by Nova, under the trace of the 
 
 t.test('T-14: Nova takes a move (202) for which there is no host: it is given up at once, in the words of Nova', async t => {
   const moved = 'provenSeconds: 2, restarts: 1, restartSeconds: 1, moveOnRepeat: true'
-  await stage.rules(rules.replace('provenSeconds: 2', moved)) // read again within a second, and so before the fault check
+  await policy(rules.replace('provenSeconds: 2', moved), 'observe')
   const others = (await cloud.services.list({ binary: 'nova-compute' })).filter(
     one => one.host !== host && one.status === 'enabled'
   )
@@ -116,7 +128,7 @@ t.test('T-14: Nova takes a move (202) for which there is no host: it is given up
   t.equal(move?.request, asked?.requestId, "Nova's own request id is in the record")
   t.match(move?.outcome, /^failed: No valid host was found/)
   t.match(reason, /The last move: failed: No valid host was found/)
-  await stage.rules(rules)
+  await policy(rules, 'drover')
 })
 
 const network = async (...issues: string[]): Promise<void> => {
@@ -205,16 +217,12 @@ t.test('a lost bond keeps new servers away until it is back; what somebody else 
 })
 
 t.test('explain asks the API server who may ask', async t => {
-  const ask = (token?: string) =>
-    fetch(`${running.url('ha')}/explain/${host}`, {
-      headers: { accept: 'text/plain', ...(token && { authorization: `Bearer ${token}` }) }
-    })
-  t.equal((await ask()).status, 401)
-  t.equal((await ask('nobody')).status, 401)
-  const forbidden = await ask(api.devToken)
+  t.equal((await explained()).status, 401)
+  t.equal((await explained('nobody')).status, 401)
+  const forbidden = await explained(api.devToken)
   t.equal(forbidden.status, 403, 'somebody who may not read the host')
   t.equal(await forbidden.text(), `dev may not get the hypervisor ${host}\n`)
-  const answer = await ask(api.adminToken)
+  const answer = await explained(api.adminToken)
   t.equal(answer.status, 200)
   const words = await answer.text()
   t.match(words, /Servers: mode drover; signals: mode drover/)

@@ -16,11 +16,9 @@ import { condition } from '../host-life/fixtures.ts'
 import { environmentOf } from '../host-life/life.ts'
 import { run } from '../host-life/platform.ts'
 import type { Access } from '../../servers/access.ts'
-import { eventually } from '../../servers/eventually.ts'
+import { eventually, patienceMs } from '../../servers/eventually.ts'
 import { openRaw } from '../../servers/openstack/raw.ts'
 import { openstack } from '../../servers/openstack.ts'
-
-export const patienceMs = 300_000
 
 export async function novaStage(t: Test, api: Access, names: readonly string[], policyText: string) {
   const target = await openstack(t)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { fakeTarget } from '../../openstack-sdk-lite/fake.ts'
-import { ownKubernetes } from '../../servers/real-kubernetes.ts'
+import { ownKubernetes } from '../../servers/kubernetes.ts'
 import { life } from './life.ts'
 
 t.setTimeout(900_000)

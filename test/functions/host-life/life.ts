@@ -16,6 +16,7 @@ import { eventually } from '../../servers/eventually.ts'
 import type { ControlPlane } from '../../servers/access.ts'
 import type { OpenStack } from '../../servers/openstack.ts'
 import { openRaw } from '../../servers/openstack/raw.ts'
+import { makeServers, present } from '../evict/nova.ts'
 import { run } from './platform.ts'
 
 export function environmentOf({ options: { auth, region } }: Pick<OpenStack, 'options'>): Record<string, string> {
@@ -31,8 +32,7 @@ export function environmentOf({ options: { auth, region } }: Pick<OpenStack, 'op
     TEST_OS_PROJECT_DOMAIN_NAME: 'Default',
     TEST_IMAGE: 'fake',
     TEST_NETWORK: 'none',
-    TEST_VOLUME_SIZE_GIB: '0',
-    TEST_CONSOLE_TEXT: 'LAST LINE' // nova's fake driver shows no name
+    TEST_VOLUME_SIZE_GIB: '0'
   }
 }
 
@@ -118,7 +118,7 @@ export async function life(t: Test, api: ControlPlane, target: OpenStack): Promi
   await reached('in the aggregates of its test', ({ status }) => (status?.aggregates?.length ?? 0) >= 2)
   await reached('service enabled, test begun', hypervisor => isPast(hypervisor, 'Testing'))
   await reached('test passed, its server gone', hypervisor => isPast(hypervisor, 'Handover'))
-  t.strictSame(await cloud.servers.list({ allProjects: true, host }), [])
+  t.strictSame(await present(cloud, host), [])
   const done = await reached('handed over', hypervisor => condition(hypervisor, 'Onboarding')?.status === 'False')
   t.match(done.status?.onboarding?.tests?.[0], { result: 'Passed' })
   t.strictSame(await memberships(), ['general', 'zone-a'])
@@ -148,12 +148,32 @@ export async function life(t: Test, api: ControlPlane, target: OpenStack): Promi
   })
 
   const service = async () => (await cloud.services.list({ host, binary: 'nova-compute' }))[0]
+  await target.setLiveMove(host, 0.5)
+  const occupy = async (...names: string[]): Promise<string[]> => {
+    const made = await makeServers(
+      cloud,
+      target,
+      names.map(name => ({ name, host }))
+    )
+    mark(`${names.length} servers run on it`)
+    return [...made.values()]
+  }
+  const leftAlive = async (ids: readonly string[]): Promise<void> => {
+    t.strictSame(await present(cloud, host), [], 'nobody is left on it')
+    for (const id of ids) {
+      const moved = await cloud.servers.get(id)
+      t.match(moved, { status: 'ACTIVE', taskState: null, powerState: 1 }, 'and each runs')
+      t.ok(moved?.host !== host && target.hosts.some(other => other === moved?.host), `on ${moved?.host}`)
+    }
+  }
+  const first = await occupy('vm-1', 'vm-2', 'vm-3')
   const ask = { maintenance: 'manual', maintenanceReason: 'new fans' } as const
   await admin.patch(Hypervisor, { name: host }, { spec: ask })
   await eventually('the service to be disabled', async () => (await service())?.status === 'disabled')
   t.match(await service(), { disabledReason: /^drover: .*new fans/ }, 'with mode, words and writer (HV-32)')
   mark('maintenance: disabled with the reason')
   await reached('drained', hypervisor => condition(hypervisor, 'Evicting')?.status === 'False' && hypervisor.status?.evicted)
+  await leftAlive(first)
   await cloud.services.update((await service())?.id ?? '', { status: 'enabled' })
   await eventually('the service, enabled by hand, to be disabled again', async () => {
     await running.tick('slow', 'maintenance') // the shared listing may be a second old
@@ -166,9 +186,11 @@ export async function life(t: Test, api: ControlPlane, target: OpenStack): Promi
   await eventually('the service to be enabled', async () => (await service())?.status === 'enabled', 240_000)
   await reached('cleared: enabled and Ready', hypervisor => condition(hypervisor, 'Ready')?.status === 'True')
 
+  const second = await occupy('vm-4')
   await admin.applyStatus(Node, { metadata: { name: host }, status: { conditions: terminating } })
   await reached('Terminating', ({ spec }) => spec.maintenance === 'termination')
   await reached('drained for good', hypervisor => condition(hypervisor, 'Evicting')?.status === 'False')
+  await leftAlive(second)
   await eventually('the taint', async () =>
     (await admin.find(Node, host))?.spec?.taints?.some(({ key }) => key === 'kvm.cloud.sap/offboarding')
   )

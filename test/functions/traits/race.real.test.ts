@@ -5,9 +5,9 @@ import { openstack } from '../../servers/openstack.ts'
 import { openRaw } from '../../servers/openstack/raw.ts'
 import { newProvider, raceTrack } from './race.ts'
 
-t.setTimeout(300_000)
-// The full thousand is in `npm run bench -- openstack`: it takes a minute on a quiet machine.
-const runs = 60
+t.setTimeout(900_000)
+// In nearly every run both really meet (see race.ts). The full thousand is in `npm run bench -- openstack`.
+const runs = 20
 void t.test('AG-12: no update is lost against a rival writer, on the real Placement', async t => {
   const target = await openstack(t)
   const cloud = await connect(target.options)
@@ -26,5 +26,5 @@ void t.test('AG-12: no update is lost against a rival writer, on the real Placem
     }),
     { numRuns: runs, endOnFailure: true }
   )
-  t.ok(contended > 0, `${contended} of ${runs} races met`)
+  t.ok(contended > runs / 4, `${contended} of ${runs} races met`)
 })

@@ -26,13 +26,14 @@ export async function raceTrack(cloud: Cloud, provider: string): Promise<RaceTra
   return {
     async run(chance) {
       const wanted: Wanted = { traits: some(names, chance), unusable: [], managed }
-      const [first, second, theirs] = [some(rivals, chance), some(rivals, chance), some(rivals, chance)] // three in a row meet us more often
+      const [first, second, theirs] = [some(rivals, chance), some(rivals, chance), some(rivals, chance)]
       let conflicts = 0
+      const rival = (wanted: string[]) => rivalWrite(cloud, provider, wanted, () => conflicts++)
+      const met = Promise.withResolvers<void>()
+      const between = () => rival(first).then(met.resolve)
       const [ours] = await Promise.all([
-        syncTraits(provider, wanted, cloud, () => conflicts++),
-        (async () => {
-          for (const wanted of [first, second, theirs]) await rivalWrite(cloud, provider, wanted, () => conflicts++)
-        })()
+        syncTraits(provider, wanted, interrupted(cloud, between), () => conflicts++),
+        met.promise.then(() => rival(second)).then(() => rival(theirs))
       ])
       managed = wanted.traits
       const { traits } = await cloud.resourceProviders.traits(provider)
@@ -43,6 +44,17 @@ export async function raceTrack(cloud: Cloud, provider: string): Promise<RaceTra
       return { lost: [...missing, ...surplus, ...strange, ...(write ?? [])], contended: conflicts > 0 }
     }
   }
+}
+
+/** A cloud on which somebody writes right after the first read, and so before what follows from it is written. */
+function interrupted(cloud: Cloud, write: () => Promise<void>): Pick<Cloud, 'resourceProviders' | 'traits'> {
+  let first: Promise<void> | undefined
+  const traits: Cloud['resourceProviders']['traits'] = async provider => {
+    const seen = await cloud.resourceProviders.traits(provider)
+    await (first ??= write())
+    return seen
+  }
+  return { traits: cloud.traits, resourceProviders: { ...cloud.resourceProviders, traits } }
 }
 
 /** Replaces its own traits and keeps all others, however often it must try. */

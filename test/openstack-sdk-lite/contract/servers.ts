@@ -31,7 +31,11 @@ export const servers: Part = async (t, { cloud, target, raw }) => {
     )
     t.strictSame(await cloud.servers.named('contractXone'), [], 'a dot is a dot')
     t.strictSame(await cloud.servers.named('contract'), [], 'the whole name')
-    t.match(await cloud.servers.consoleOutput(server.id, 11), /\n/)
+    await until(
+      'its name on its console',
+      () => cloud.servers.consoleOutput(server.id, 11),
+      text => text.split('\n').includes('contract.one login:')
+    )
     t.equal((await cloud.servers.consoleOutput(server.id, 1)).split('\n').length, 1, 'the last line only')
     const [hypervisor] = await cloud.hypervisors.search(one)
     const { servers: there } = await cloud.hypervisors.withServers(hypervisor?.id ?? '')

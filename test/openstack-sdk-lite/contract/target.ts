@@ -1,6 +1,7 @@
 // What the contract needs of an OpenStack, be it the real one or the fake.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Cloud, Server } from 'openstack-sdk-lite'
+import { patienceMs } from '../../servers/eventually.ts'
 import type { OpenStack } from '../../servers/openstack.ts'
 
 export type Target = OpenStack
@@ -10,7 +11,7 @@ export async function until<T>(
   what: string,
   ask: () => Promise<T>,
   wanted: (value: T) => boolean,
-  deadlineMs = 30_000
+  deadlineMs = patienceMs
 ): Promise<T> {
   const end = Date.now() + deadlineMs
   for (;;) {

@@ -63,18 +63,25 @@ uwsgi_app() { # NAME PORT WSGI-FILE
 }
 
 compute_spec() { mkdir -p "$OSL_DIR/compute/$1"; compute_conf "$1" > "$ETC/compute-$1.conf"; echo "nova-compute-$1=nova.cmd.compute=$ETC/nova.conf,$ETC/compute-$1.conf"; }
-launch() { OSL_FAST=1 "$PY" "$HERE/nova-launcher.py" "$RUN" "$LOG" "$@" > "$LOG/launcher.log" 2>&1 || { tail -20 "$LOG/launcher.log" >&2; die "the nova launcher failed"; }; }
+start_launcher() { mkfifo "$RUN/launcher.fifo"; start nova-launcher env OSL_FAST=1 "$PY" "$HERE/nova-launcher.py" "$RUN" "$LOG" "$ETC/nova.conf"; }
+launch() { # SPEC...
+  local spec names=() fifo; for spec; do names+=("$RUN/${spec%%=*}.pid"); done; rm -f "${names[@]}"
+  exec {fifo}<> "$RUN/launcher.fifo" # for reading too: that waits for nobody, and keeps what is written until the launcher reads it
+  printf '%s\n' "$@" >&"$fifo"; wait_for nova-launcher 60 all_there "${names[@]}"; exec {fifo}>&-
+}
+all_there() { local f; for f; do [ -s "$f" ] || return 1; done; }
 start_compute() { stop "nova-compute-$1"; launch "$(compute_spec "$1")"; }
 central_spec() { echo "nova-$1=nova.cmd.${1/#api/api_os_compute}=$ETC/nova.conf,$ETC/nova-db.conf"; }
 start_api() { stop nova-api; launch "$(central_spec api)"; wait_for nova-api 60 answers "http://$IP:$NOVA_PORT/"; }
 
+start_keystone() { OS_KEYSTONE_CONFIG_DIR=$ETC/keystone OS_KEYSTONE_CONFIG_FILES=keystone.conf uwsgi_app keystone "$KEYSTONE_PORT" /usr/bin/keystone-wsgi-public; }
+
 start_services() {
-  OS_KEYSTONE_CONFIG_DIR=$ETC/keystone OS_KEYSTONE_CONFIG_FILES=keystone.conf uwsgi_app keystone "$KEYSTONE_PORT" /usr/bin/keystone-wsgi-public
+  start_keystone
   OS_PLACEMENT_CONFIG_DIR=$ETC/placement uwsgi_app placement "$PLACEMENT_PORT" /usr/bin/placement-api
   start glance "$PY" "$HERE/stub.py" image "$GLANCE_PORT"
   start neutron "$PY" "$HERE/stub.py" network "$NEUTRON_PORT"
   wait_for keystone 60 answers "$AUTH_URL"
-  "$PY" "$HERE/seed.py" identity || die "keystone could not be seeded"
   wait_for rabbitmq 60 listens "$AMQP_PORT"
   wait_for placement 60 answers "http://$IP:$PLACEMENT_PORT/"
   local name host specs=(); for name in conductor scheduler api; do specs+=("$(central_spec "$name")"); done

@@ -66,11 +66,13 @@ install() {
 
 # The databases with their schemas take half a minute to make: once, in a folder of their own, whose copy every run starts from.
 # Its name tells what it was made by, Nova's version included, which is known only once the packages are there.
-template_folder() { echo "$OSL_CACHE/template-$(cat "$HERE/openstack.sh" "$HERE/config.sh" | cksum | cut -d' ' -f1)-$(dpkg-query -W -f='${Version}' python3-nova | tr -c 'a-zA-Z0-9.\n' _)"; }
-template() { install; TEMPLATE=$(template_folder); ( flock 8; [ -d "$TEMPLATE" ] || make_template ) 8> "$OSL_CACHE/lock"; }
+template_folder() { echo "$OSL_CACHE/template-$(cat "$HERE/openstack.sh" "$HERE/config.sh" "$HERE/seed.py" | cksum | cut -d' ' -f1)-$(dpkg-query -W -f='${Version}' python3-nova | tr -c 'a-zA-Z0-9.\n' _)"; }
+template() { # [CMD...] that wants it, while nobody can take it away
+  install; TEMPLATE=$(template_folder); ( flock 8; [ -d "$TEMPLATE" ] || make_template; touch "$TEMPLATE"; "$@" ) 8> "$OSL_CACHE/lock"
+}
 make_template() {
   say "making the databases (half a minute, once)"
-  rm -rf "$OSL_CACHE"/template-*; in_dir "$(mktemp -d "$OSL_CACHE/making.XXXX")"; write_config; start_mariadb
+  find "$OSL_CACHE" -maxdepth 1 -name 'template-*' -mtime +7 -exec rm -rf {} +; in_dir "$(mktemp -d "$OSL_CACHE/making.XXXX")"; write_config; start_mariadb
   local db; for db in keystone placement nova_api nova_cell0 nova_cell1; do sql "CREATE DATABASE $db CHARACTER SET utf8mb3"; done
   sql "CREATE USER openstack@'$IP' IDENTIFIED BY '$PASSWORD'; GRANT ALL ON *.* TO openstack@'$IP'; FLUSH PRIVILEGES"
   # the schema migrations are independent of each other: two chains on two cores
@@ -83,17 +85,20 @@ make_template() {
     nova_manage db sync; nova_manage cell_v2 create_cell --name cell1 ) > "$LOG/init-2.log" 2>&1 & local b=$!
   wait $a || { tail -5 "$LOG/init-1.log" >&2; stop_all; die "no schemas, see $LOG/init-1.log"; }
   wait $b || { tail -5 "$LOG/init-2.log" >&2; stop_all; die "no schemas, see $LOG/init-2.log"; }
+  start_keystone; wait_for keystone 60 answers "$AUTH_URL"; "$PY" "$HERE/seed.py" identity || { stop_all; die "keystone could not be seeded"; }; stop keystone
   sql "SET GLOBAL innodb_fast_shutdown=0"; stop mariadb 60; release_ports
-  mkdir "$OSL_DIR/keep"; mv "$OSL_DIR/mysql" "$ETC/keystone/fernet-keys" "$ETC/keystone/credential-keys" "$OSL_DIR/keep"
+  mkdir -p "$OSL_DIR/keep/etc/keystone"; mv "$OSL_DIR/mysql" "$OSL_DIR/keep"; mv "$ETC"/keystone/*-keys "$OSL_DIR/keep/etc/keystone"
   mv "$OSL_DIR/keep" "$TEMPLATE"; rm -rf "$OSL_DIR"
 }
 
 up() {
-  template; local dir=${OSL_DIR:?OSL_DIR is not set}; in_dir "$dir"; owner; write_config
-  cp -a --reflink=auto "$TEMPLATE/mysql" "$OSL_DIR/mysql"; cp -a "$TEMPLATE"/{fernet-keys,credential-keys} "$ETC/keystone/"
-  start_rabbit; start_mariadb
+  local dir=${OSL_DIR:?OSL_DIR is not set}; install; in_dir "$dir"; owner; write_config
+  template cp -a --reflink=auto "$(template_folder)/." "$OSL_DIR/"
+  start_launcher; start_rabbit; start_mariadb
   # the template was made with other ports
-  sql "UPDATE keystone.endpoint SET url = '$AUTH_URL'; UPDATE nova_api.cell_mappings SET transport_url = '$AMQP_URL', database_connection = '$DB_URL/nova_cell1' WHERE name = 'cell1';
+  sql "$(for of in "identity $KEYSTONE_PORT/v3" "compute $NOVA_PORT/v2.1" "placement $PLACEMENT_PORT" "image $GLANCE_PORT" "network $NEUTRON_PORT"; do
+         echo "UPDATE keystone.endpoint SET url = 'http://$IP:${of#* }' WHERE service_id = (SELECT id FROM keystone.service WHERE type = '${of% *}');"; done)
+       UPDATE nova_api.cell_mappings SET transport_url = '$AMQP_URL', database_connection = '$DB_URL/nova_cell1' WHERE name = 'cell1';
        UPDATE nova_api.cell_mappings SET database_connection = '$DB_URL/nova_cell0' WHERE name = 'cell0'"
   start_services
   # shellcheck disable=SC2086

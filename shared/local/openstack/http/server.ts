@@ -73,7 +73,8 @@ export function createDoor(options: DoorOptions): Server {
     })
   }
 
-  return createServer((request, response) => {
+  // Idle connections are closed by the client alone: one that is closed while the client begins a POST fails it, and a POST is not repeated.
+  return createServer({ keepAliveTimeout: 0 }, (request, response) => {
     void serve(request, response)
   })
 

@@ -23,7 +23,7 @@ export function createInstance(world: World, given: NewInstance): Instance {
     updatedMs: now,
     launchedMs: null,
     fault: null,
-    console: ['FAKE CONSOLE OUTPUT', 'ANOTHER', 'LAST LINE'],
+    console: ['FAKE CONSOLE OUTPUT', `${given.name} login:`, 'LAST LINE'],
     actions: [],
     cellDown: false,
     ...given
