@@ -1,8 +1,6 @@
 // Who may speak to a test's API server, and where: the same for the real and for the embedded one.
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 
 /** What a test needs to reach the cluster; plain data, so that a runner can hand it to its test processes. */
@@ -62,12 +60,3 @@ export const accessIn = (folder: string, server: string, tokens: Tokens): Access
   webhookKey: join(folder, 'webhook.key'),
   auditLog: join(folder, 'audit.log')
 })
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
-}

@@ -1,8 +1,9 @@
 import { access, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { accessIn, freePort, users, writeAccess, type ControlPlane, type Part, type Tokens } from './access.ts'
+import { accessIn, users, writeAccess, type ControlPlane, type Part, type Tokens } from './access.ts'
 import { makeAuthority, makeCertificate, makeSigningKey } from './certificates.ts'
 import { answers, guarded } from './guarded.ts'
+import { freePort } from './port.ts'
 
 const auditPolicy = {
   apiVersion: 'audit.k8s.io/v1',

@@ -2,9 +2,10 @@
 import { copyFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { selfSigned } from '../../shared/runtime/self-signed.ts'
-import { accessIn, freePort, users, writeAccess, type ControlPlane, type Part, type Tokens } from './access.ts'
+import { accessIn, users, writeAccess, type ControlPlane, type Part, type Tokens } from './access.ts'
 import { answers, guarded } from './guarded.ts'
 import { kubernetesServer } from './kubernetes-server.ts'
+import { freePort } from './port.ts'
 
 const program = join(import.meta.dirname, 'embedded-api.ts')
 
