@@ -1,4 +1,4 @@
-// The seeded lives of random-*.test.ts on the real Nova: users, failing moves, dying and competing processes. What must never be is looked for in
+// The seeded lives of random.test.ts on the real Nova: users, failing moves, dying and competing processes. What must never be is looked for in
 // Nova's own lists after every step; in the end the world calms down, people decide about what is stuck, and the host must become empty.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
