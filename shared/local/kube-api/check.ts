@@ -1,11 +1,10 @@
 // Everything that can be wrong with an object that is about to be stored.
 import { evaluateRules } from '../../schema/cel.ts'
 import type { OpenApi } from '../../schema/openapi.ts'
+import { builtinChecks } from './builtin-check.ts'
 import { invalidRule } from './causes.ts'
-import { validateCrd } from './crd.ts'
 import { validateMetadata, validateMetadataUpdate } from './metadata.ts'
 import { isFields, omit, same, type KubeObject } from './object.ts'
-import { validateBinding, validatePolicy } from './policy-check.ts'
 import type { Resource } from './resource.ts'
 import type { Schema } from './schema.ts'
 import { invalid, type Cause } from './status.ts'
@@ -18,15 +17,9 @@ export function check(resource: Resource, object: KubeObject, live?: KubeObject,
     const changes = validateMetadataUpdate(object.metadata, live.metadata)
     causes.push(...changes, ...(resource.custom ? changes : [])) // a custom resource's strategy asks twice, and answers twice
   }
-  if (!resource.custom) causes.push(...(validators[resource.kind]?.(object) ?? []))
+  if (!resource.custom) causes.push(...(builtinChecks[resource.kind]?.(object, live) ?? []))
   if (resource.custom) causes.push(...checkCustom(resource, object, live, known, causes))
   if (causes.length > 0) throw invalid(resource.kind, resource.group, object.metadata.name, causes)
-}
-
-const validators: Record<string, (object: KubeObject) => Cause[]> = {
-  CustomResourceDefinition: validateCrd,
-  ValidatingAdmissionPolicy: validatePolicy,
-  ValidatingAdmissionPolicyBinding: validateBinding
 }
 
 const blocking = new Set([

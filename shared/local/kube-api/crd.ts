@@ -1,13 +1,11 @@
 // From a CustomResourceDefinition to the resources that it serves, and the status that says so.
 import { ageColumn, nameColumn } from './builtin-columns.ts'
 import { objectMeta } from './builtin-schemas.ts'
-import { required } from './causes.ts'
 import { age } from './duration.ts'
 import { jsonPath } from './json-path.ts'
 import { at, fieldsOf, isFields, listOf, text, type Fields, type KubeObject } from './object.ts'
 import { apiVersionOf, type Column, type Resource } from './resource.ts'
 import { anything, type Schema } from './schema.ts'
-import type { Cause } from './status.ts'
 
 const texts = (value: unknown): string[] => listOf(value).map(text)
 
@@ -74,15 +72,6 @@ function columnOf({ name, type, format, priority, description, jsonPath: path }:
       return isFields(value) || Array.isArray(value) ? JSON.stringify(value) : value
     }
   }
-}
-
-export function validateCrd(crd: KubeObject): Cause[] {
-  const spec = fieldsOf(crd.spec)
-  const causes: Cause[] = []
-  if (!text(spec.group)) causes.push(required('spec.group'))
-  if (listOf(spec.versions).length === 0) causes.push(required('spec.versions'))
-  for (const key of ['plural', 'kind']) if (!text(at(spec, 'names', key))) causes.push(required(`spec.names.${key}`))
-  return causes
 }
 
 export function defaultCrd(crd: KubeObject): KubeObject {

@@ -71,8 +71,7 @@ export function validateMetadata(resource: Resource, metadata: Metadata): Cause[
   else causes.push(...validateName(resource, metadata.name))
   for (const [key, value] of Object.entries(metadata.labels ?? {})) {
     causes.push(...validateKey('metadata.labels', key))
-    if (!labelValue.test(value)) causes.push(invalidValue('metadata.labels', value, labelValueRule))
-    else if (value.length > 63) causes.push(invalidValue('metadata.labels', value, 'must be no more than 63 bytes'))
+    causes.push(...validateLabelValue('metadata.labels', value))
   }
   for (const key of Object.keys(metadata.annotations ?? {}))
     causes.push(...validateKey('metadata.annotations', key.toLowerCase()))
@@ -91,7 +90,12 @@ function validateName({ group, kind }: Resource, name: string): Cause[] {
   return [invalidValue('metadata.name', name, short ? labelRule : subdomainRule)]
 }
 
-function validateKey(field: string, key: string): Cause[] {
+export function validateLabelValue(field: string, value: string): Cause[] {
+  if (!labelValue.test(value)) return [invalidValue(field, value, labelValueRule)]
+  return value.length > 63 ? [invalidValue(field, value, 'must be no more than 63 bytes')] : []
+}
+
+export function validateKey(field: string, key: string): Cause[] {
   const [name = '', prefix, ...more] = key.split('/').toReversed()
   if (more.length > 0 || !namePart.test(name)) return [invalidValue(field, key, namePartRule)]
   return prefix === undefined || subdomain.test(prefix) ? [] : [invalidValue(field, key, `prefix part ${subdomainRule}`)]

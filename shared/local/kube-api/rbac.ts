@@ -21,13 +21,13 @@ const rbac = 'rbac.authorization.k8s.io'
 
 export function isAllowed(store: Store, user: User, asked: Attributes): boolean {
   if (user.groups.includes('system:masters')) return true
-  return knownRules(store, user, asked.namespace).some(rule => covers(rule, asked))
+  return rulesOfUser(store, user, asked.namespace).some(rule => covers(rule, asked))
 }
 
 /** Asked with every request; found anew when a role or a binding changed. */
 const found = new WeakMap<Store, LRUCache<string, Fields[]>>()
 
-function knownRules(store: Store, user: User, namespace: string): Fields[] {
+export function rulesOfUser(store: Store, user: User, namespace: string): Fields[] {
   let rules = found.get(store)
   if (!rules) {
     const fresh = (rules = new LRUCache<string, Fields[]>({ max: 5000 }))
@@ -41,10 +41,10 @@ function knownRules(store: Store, user: User, namespace: string): Fields[] {
 }
 
 function* rulesFor(store: Store, user: User, namespace: string): Generator<Fields> {
-  for (const binding of store.list(`${rbac}/clusterrolebindings`)) if (binds(binding, user)) yield* rulesOf(store, binding)
+  for (const binding of store.list(`${rbac}/clusterrolebindings`)) if (binds(binding, user)) yield* rulesOf(store, binding) ?? []
   if (!namespace) return
   for (const binding of store.list(`${rbac}/rolebindings`))
-    if (binding.metadata.namespace === namespace && binds(binding, user)) yield* rulesOf(store, binding)
+    if (binding.metadata.namespace === namespace && binds(binding, user)) yield* rulesOf(store, binding) ?? []
 }
 
 function binds(binding: KubeObject, user: User): boolean {
@@ -57,13 +57,14 @@ function binds(binding: KubeObject, user: User): boolean {
     })
 }
 
-function rulesOf(store: Store, binding: KubeObject): Fields[] {
+/** Undefined when there is no such role. */
+export function rulesOf(store: Store, binding: KubeObject): Fields[] | undefined {
   const { kind, name } = fieldsOf(binding.roleRef)
   const role =
     kind === 'Role'
       ? store.get(`${rbac}/roles`, binding.metadata.namespace ?? '', String(name))
       : store.get(`${rbac}/clusterroles`, '', String(name))
-  return role ? [role, ...aggregated(store, role)].flatMap(each => listOf(each.rules).map(fieldsOf)) : []
+  return role && [role, ...aggregated(store, role)].flatMap(each => listOf(each.rules).map(fieldsOf))
 }
 
 function aggregated(store: Store, role: KubeObject): KubeObject[] {

@@ -72,6 +72,8 @@ export const conflict = (of: Subject, name: string, why = modified) =>
   )
 const modified = 'the object has been modified; please apply your changes to the latest version and try again'
 
+export const requestTooLarge = () => new ApiError(500, '', 'etcdserver: request is too large')
+
 export const expired = (message: string) => new ApiError(410, 'Expired', message)
 
 export const tooLargeRevision = (asked: number, current: number) =>

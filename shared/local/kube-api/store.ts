@@ -1,6 +1,7 @@
 // Objects by resource, namespace and name; one revision counter; for each resource a bounded history that watches start from.
+import { bytesOf } from './encode.ts'
 import type { KubeObject } from './object.ts'
-import { expired } from './status.ts'
+import { expired, requestTooLarge } from './status.ts'
 import { weigh } from './weight.ts'
 
 export interface StoreEvent {
@@ -11,6 +12,10 @@ export interface StoreEvent {
   /** Of the object, in bytes or so. */
   readonly weight: number
 }
+
+/** etcd takes a request of 1.5 MiB, and some of that is its own. */
+const largestObject = 1.5 * 1024 * 1024 - 512
+const perhapsTooLarge = largestObject / 8
 
 /** Of one resource's history. Few objects are so large that they are bounded by this and not by their number. */
 const heaviestHistory = 64 << 20
@@ -90,13 +95,15 @@ export class Store {
   put(resource: string, object: KubeObject): KubeObject {
     const revision = this.#revision + 1
     const stored = { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } }
+    const weight = weigh(stored)
+    if (weight > perhapsTooLarge && bytesOf(stored).length > largestObject) throw requestTooLarge()
     this.#backing?.save(resource, stored, revision)
     const shelf = this.#shelf(resource)
     const key = keyOf(stored.metadata.namespace, stored.metadata.name)
     const previous = shelf.objects.get(key)
     shelf.objects.set(key, stored)
     const type = previous ? 'MODIFIED' : 'ADDED'
-    this.#publish(resource, shelf, { type, revision, object: stored, previous, weight: weigh(stored) })
+    this.#publish(resource, shelf, { type, revision, object: stored, previous, weight })
     return stored
   }
 

@@ -1,6 +1,7 @@
 // Structural validation with the API server's words. CEL rules come after it and elsewhere.
 import { duplicate, invalidValue, required, tooLong, tooMany, unsupported, wrongType } from './causes.ts'
 import { isFields, same, type Fields } from './object.ts'
+import { goRegExp } from './re2.ts'
 import { childIn, declared, freeKeys, itemKey, joinField, listType, type Schema } from './schema.ts'
 import type { Cause } from './status.ts'
 
@@ -52,7 +53,7 @@ function checkString(value: string, schema: Schema, path: string): Cause[] {
 
 const compiled = new Map<string, RegExp>()
 function regExp(pattern: string): RegExp {
-  const known = compiled.get(pattern) ?? new RegExp(pattern, 'u')
+  const known = compiled.get(pattern) ?? goRegExp(pattern)
   compiled.set(pattern, known)
   return known
 }

@@ -2,14 +2,16 @@
 import { check } from './check.ts'
 import type { Call, Cluster } from './cluster.ts'
 import { conform, decode, strictBody, strictPatch, type Strictness } from './decode.ts'
+import { refuseEscalation } from './escalation.ts'
 import { fillNew, fillWritten } from './kinds.ts'
 import { apply, recordUpdate, type Writer } from './managers.ts'
 import { finalizerWarnings, keptMetadata, newMetadata } from './metadata.ts'
 import { at, listOf, omit, same, timestamp, shown, type Fields, type KubeObject } from './object.ts'
 import { jsonPatch, mergePatch, strategicPatch } from './patch.ts'
 import { present, qualifiedName, type Resource } from './resource.ts'
-import { alreadyExists, badRequest, conflict, forbidden, internal, invalid, notFound } from './status.ts'
+import { alreadyExists, ApiError, badRequest, conflict, forbidden, internal, invalid, notFound } from './status.ts'
 import { invalidValue } from './causes.ts'
+import type { Store } from './store.ts'
 
 export interface Written {
   object: KubeObject
@@ -44,6 +46,7 @@ async function insert(cluster: Cluster, call: Call, wanted: KubeObject, refuse: 
   const named = { ...call, name: metadata.name }
   const mutated = await cluster.mutate(named, 'CREATE', owned, undefined)
   const object = mutated === owned ? owned : refit(named, mutated)
+  refuseEscalation(store, named, object)
   check(resource, object)
   call.warnings.push(...finalizerWarnings(object.metadata))
   if (store.get(resource.shelf, namespace, object.metadata.name)) throw alreadyExists(resource, object.metadata.name)
@@ -185,6 +188,7 @@ async function prepareUpdate(
   const owned = applied ? filled : recordUpdate(live, filled, resource.schema, writerOf(cluster, call), resource.hasStatus)
   const mutated = await cluster.mutate(call, 'UPDATE', owned, live)
   const object = withGeneration(resource, mutated === owned ? owned : fit(refit(call, mutated)), live)
+  refuseEscalation(cluster.store, call, object, live)
   check(resource, object, live, known)
   call.warnings.push(...finalizerWarnings(object.metadata))
   return object
@@ -223,9 +227,20 @@ function commit(cluster: Cluster, resource: Resource, object: KubeObject): KubeO
 const judgedBy = new WeakMap<KubeObject, Resource['schema']>()
 
 function put({ store }: Cluster, resource: Resource, object: KubeObject): KubeObject {
-  const stored = present(resource, store.put(resource.shelf, toStored(resource, object)))
+  const kept = toStored(resource, object)
+  const stored = present(resource, putOrWithoutManagers(store, resource.shelf, kept))
   judgedBy.set(stored, resource.schema)
   return stored
+}
+
+/** Of an object that is too large the real server gives up the managers first. */
+function putOrWithoutManagers(store: Store, shelf: string, object: KubeObject): KubeObject {
+  try {
+    return store.put(shelf, object)
+  } catch (err) {
+    if (!(err instanceof ApiError && object.metadata.managedFields)) throw err
+    return store.put(shelf, { ...object, metadata: omit(object.metadata, 'managedFields') })
+  }
 }
 
 const isHeld = (object: KubeObject): boolean =>

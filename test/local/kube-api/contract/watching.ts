@@ -42,6 +42,8 @@ async function take(watch: AsyncGenerator<Event>, count: number): Promise<Event[
   while (found.length < count) {
     const { value, done } = await watch.next()
     if (done) break
+    // Of its own accord a server sends one now and then; the one that ends the initial state is told apart by an annotation.
+    if (value.type === 'BOOKMARK' && value.object.metadata.annotations === undefined) continue
     found.push(value)
   }
   return found
