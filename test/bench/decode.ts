@@ -2,9 +2,12 @@ import { CloudEvent, HTTP } from 'cloudevents'
 import { nodeChanged } from '../../shared/events/objects.ts'
 import { decode } from '../../shared/runtime/decode.ts'
 import { problemIn } from '../../shared/runtime/validate.ts'
-import { median, type Report } from './report.ts'
+import { atLeast, type Figures, type Report } from './lib/figures.ts'
+import { alternate } from './lib/statistics.ts'
 
-export const name = 'decode'
+export const figures: Figures = {
+  'decode.speed': { unit: 'events/ms', against: "the SDK's HTTP.toEvent and validate()", goal: atLeast(5) }
+}
 
 const data = {
   apiVersion: 'v1',
@@ -45,18 +48,15 @@ function peer(): void {
   if (!(event instanceof CloudEvent) || !event.validate()) throw new Error('the event should be valid')
 }
 
-function microseconds(run: () => void, times: number): number {
+function perMs(run: () => void, times: number): number {
   const start = performance.now()
   for (let i = 0; i < times; i++) run()
-  return ((performance.now() - start) * 1000) / times
+  return times / (performance.now() - start)
 }
 
-/** Microseconds an event, medians of alternating rounds after one to warm up. */
 export async function run(report: Report): Promise<void> {
-  microseconds(ours, 20_000)
-  microseconds(peer, 5000)
-  const rounds = Array.from({ length: 9 }, () => ({ ours: microseconds(ours, 20_000), peer: microseconds(peer, 5000) }))
-  const ourTime = median(rounds.map(round => round.ours))
-  const peerTime = median(rounds.map(round => round.peer))
-  report({ name: 'decode.speed', ours: 1000 / ourTime, peer: 1000 / peerTime, goal: { atLeast: 5 }, unit: 'events/ms' })
+  const ways = { ours: () => perMs(ours, 20_000), peer: () => perMs(peer, 5000) }
+  await alternate(1, ways) // warm
+  const runs = await alternate(report.rounds(9), ways)
+  report('decode.speed', runs.ours, { peer: runs.peer })
 }

@@ -5,19 +5,27 @@ import { perform } from '../../shared/local/fleet/actions/perform.ts'
 import { seeded } from '../../shared/local/fleet/random.ts'
 import { startVirtualTime } from '../local/fleet/virtual-time.ts'
 import { realNow } from '../local/fleet/virtual-timers.ts'
-import { measurePage } from './fleet/page.ts'
-import type { Report } from './report.ts'
-
-export const name = 'fleet'
+import { measurePage, pageFigures } from './fleet/page.ts'
+import { atLeast, type Figures, type Report } from './lib/figures.ts'
+import { mib } from './lib/processes.ts'
 
 const size = (variable: string, byDefault: number): number => Number(process.env[variable] ?? byDefault)
 const everyMs = 15_000 // between two things that happen to the fleet
-const mib = 1024 * 1024
+const [hosts, vms, minutes] = [size('FLEET_HOSTS', 1000), size('FLEET_VMS', 50), size('FLEET_MINUTES', 60)]
+
+export const figures: Figures = {
+  'fleet.up': { unit: 's', note: `${hosts} hosts of ${vms} servers` },
+  'fleet.speed': { unit: '× real time', goal: atLeast(10), note: `${minutes} minutes of fleet life` },
+  'fleet.events': { unit: 'handled/s' },
+  'fleet.memory': { unit: 'MiB' },
+  'fleet.refused': { unit: 'actions', note: 'that the fleet refused: a server on the move has no watchdog' },
+  ...pageFigures
+}
 
 export async function run(report: Report): Promise<void> {
-  const [hosts, vms, minutes] = [size('FLEET_HOSTS', 1000), size('FLEET_VMS', 50), size('FLEET_MINUTES', 60)]
   const time = startVirtualTime({ stepMs: 1000 })
   let events = 0
+  let refused = 0
   const logs = { write: (line: string) => void (events += line.includes('"outcome"') ? 1 : 0) }
   const started = realNow()
   const starting = startPlatform({ fleet: { hosts, zones: 3, vms, seed: 1 }, logs })
@@ -25,23 +33,24 @@ export async function run(report: Report): Promise<void> {
     const platform = await time.during(starting)
     const { fleet } = await time.during(platform.fleet ?? Promise.reject(new Error('no fleet')))
     await time.during(fleet.complete)
-    report({ name: 'fleet.up', ours: (realNow() - started) / 1000, unit: 's' })
+    report('fleet.up', (realNow() - started) / 1000)
     await time.advance(60_000) // everybody comes into service
     const random = seeded(2)
     const servers = [...fleet.cloud.world.instances.keys()]
     const [begun, before] = [realNow(), events]
     let unplugged = ''
     for (let at = 0; at < minutes * 60_000; at += everyMs) {
-      await perform(fleet, 'fire-watchdog', { vm: random.pick(servers) }).catch(() => {}) // one that is on the move has no watchdog
+      await perform(fleet, 'fire-watchdog', { vm: random.pick(servers) }).catch(() => refused++)
       if (at % (2 * everyMs) === 0)
         await perform(fleet, 'pull-cable', { host: (unplugged = random.pick([...fleet.hosts.keys()])) })
       else await perform(fleet, 'plug-cable', { host: unplugged })
       await time.advance(everyMs)
     }
     const seconds = (realNow() - begun) / 1000
-    report({ name: 'fleet.speed', ours: (minutes * 60) / seconds, goal: { atLeast: 10 }, unit: 'x real time' })
-    report({ name: 'fleet.events', ours: (events - before) / seconds, unit: 'handled/s' })
-    report({ name: 'fleet.memory', ours: process.memoryUsage.rss() / mib, unit: 'MiB' })
+    report('fleet.speed', (minutes * 60) / seconds)
+    report('fleet.events', (events - before) / seconds)
+    report('fleet.memory', mib(process.memoryUsage.rss()))
+    report('fleet.refused', refused)
   } finally {
     await time.during(starting.then(platform => platform.close()))
     time.end()

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -10,17 +10,28 @@ import { connect, procedures } from 'node-libvirt'
 import { bundle } from '../../shared/runtime/bundle.ts'
 import { eventually } from '../servers/eventually.ts'
 import { answering, prepare, startLibvirt } from '../servers/libvirt.ts'
+import { closing } from './lib/closing.ts'
+import { confine } from './lib/confine.ts'
+import { atMost, type Figures, type Report } from './lib/figures.ts'
+import { cpuSeconds, megabytesAsMib, residentMib } from './lib/processes.ts'
 import { shipped } from './lib/shipped.ts'
-import type { Report } from './report.ts'
 
 // The agent as it is shipped, a bundle in a process of its own, on a real libvirtd: 200 domains of libvirt's test driver, a sink that takes
 // everything, no API server (it waits for one). Latency is from before the call that makes libvirt tell to the sink's receipt.
-export const name = 'hypervisor-agent'
-
 const domains = 200
 const events = 500
 const outages = [1, 20] // the second is longer than the way of the back-off to its longest wait
 const idleSeconds = Number(process.env['IDLE_SECONDS'] ?? 300) // 5 min: the goal's own
+
+const reconnect = (seconds: number): string => `hypervisor-agent.reconnect.${seconds}s-outage`
+
+export const figures: Figures = {
+  'hypervisor-agent.resident': { unit: 'MiB', goal: atMost(megabytesAsMib(90)), note: `90 MB; ${domains} domains` },
+  'hypervisor-agent.cpu': { unit: '% of a core', goal: atMost(1), note: `at rest for ${idleSeconds} s` },
+  'hypervisor-agent.event-to-sink.p50': { unit: 'ms', of: 'p50' },
+  'hypervisor-agent.event-to-sink.p99': { unit: 'ms', of: 'p99', goal: atMost(50) },
+  ...Object.fromEntries(outages.map(seconds => [reconnect(seconds), { unit: 'ms', goal: atMost(1000) }]))
+}
 
 const nowhere = {
   apiVersion: 'v1',
@@ -31,23 +42,16 @@ const nowhere = {
   'current-context': 'c'
 }
 
-async function figures(pid: number): Promise<{ rssMB: number; cpuSeconds: number }> {
-  const [status, stat] = await Promise.all(['status', 'stat'].map(file => readFile(`/proc/${pid}/${file}`, 'utf8')))
-  const [, , , , , , , , , , , user, system] = (stat ?? '').slice((stat ?? '').lastIndexOf(')')).split(' ')
-  return { rssMB: Number(/VmRSS:\s+(\d+)/.exec(status ?? '')?.[1]) / 1024, cpuSeconds: (Number(user) + Number(system)) / 100 }
-}
-
-export async function run(report: Report): Promise<void> {
-  const prepared = await prepare()
-  if (!prepared.ok) throw new Error(prepared.reason)
-  const ends: Array<() => unknown> = []
-  try {
-    const { nodes } = await startLibvirt({ teardown: end => void ends.unshift(end) }, { nodes: [{ name: 'a', restart: true }] })
+export const run = (report: Report): Promise<void> =>
+  closing(async t => {
+    const prepared = await prepare()
+    if (!prepared.ok) throw new Error(prepared.reason)
+    const { nodes } = await startLibvirt(t, { nodes: [{ name: 'a', restart: true }] })
     const [node] = nodes
     if (!node) throw new Error('no libvirtd')
     const virt = await connect(node.testUri)
     const folder = await mkdtemp(join(tmpdir(), 'agent-'))
-    ends.unshift(() => rm(folder, { recursive: true, force: true }))
+    t.teardown(() => rm(folder, { recursive: true, force: true }))
     for (let n = 1; n < domains; n++) {
       const xml = `<domain type='test'><name>d${n}</name><memory>65536</memory><vcpu>1</vcpu><os><type>hvm</type></os></domain>`
       await virt.call(procedures.domainCreateXml, { xml })
@@ -61,14 +65,18 @@ export async function run(report: Report): Promise<void> {
       response.writeHead(202).end()
     }).listen(0, '127.0.0.1')
     await once(sink, 'listening')
-    ends.unshift(() => sink.close())
+    t.teardown(() => sink.close())
 
     const file = await bundle(join(import.meta.dirname, '../../agents/hypervisor/main.ts'), join(folder, 'dist'))
     await writeFile(join(folder, 'kubeconfig'), JSON.stringify(nowhere))
-    const agent = spawn(process.execPath, [file], {
+    const settings = await shipped('hypervisor-agent.yaml')
+    const { command, note } = await confine(t, settings)
+    const [program, ...args] = [...command, process.execPath, file]
+    const agent = spawn(program, args, {
       stdio: ['ignore', 'ignore', 'inherit'],
       env: {
-        ...(await shipped('hypervisor-agent.yaml')).env,
+        PATH: process.env['PATH'],
+        ...settings.env,
         NODE_NAME: 'bench',
         K_SINK: `http://127.0.0.1:${(sink.address() as AddressInfo).port}`,
         KUBECONFIG: join(folder, 'kubeconfig'),
@@ -79,21 +87,15 @@ export async function run(report: Report): Promise<void> {
         PORT: '0'
       }
     })
-    ends.unshift(() => agent.kill('SIGKILL'))
+    t.teardown(() => agent.kill('SIGKILL'))
     const full = () => arrived.find(({ type, body }) => type.includes('instances.reported') && body.includes('"full":true'))
     const first = await eventually('the first report', async () => full())
     if (JSON.parse(first.body).instances.length !== domains) throw new Error('not all domains were reported')
 
-    const before = await figures(agent.pid ?? 0)
+    const before = cpuSeconds(agent.pid)
     await sleep(idleSeconds * 1000)
-    const after = await figures(agent.pid ?? 0)
-    report({ name: `rss_${domains}_domains`, ours: after.rssMB, goal: { atMost: 90 }, unit: 'MB' })
-    report({
-      name: `idle_cpu_${idleSeconds}s`,
-      ours: ((after.cpuSeconds - before.cpuSeconds) / idleSeconds) * 100,
-      goal: { atMost: 1 },
-      unit: '%'
-    })
+    report('hypervisor-agent.cpu', ((cpuSeconds(agent.pid) - before) / idleSeconds) * 100, { note })
+    report('hypervisor-agent.resident', await residentMib(agent.pid), { note })
 
     const [domain] = await virt.domains()
     if (!domain) throw new Error('no domain')
@@ -107,9 +109,7 @@ export async function run(report: Report): Promise<void> {
       )
       took.push(told.at - started)
     }
-    took.sort((a, b) => a - b)
-    report({ name: 'event_to_sink_p50', ours: took[Math.floor(events * 0.5)] ?? 0, unit: 'ms' })
-    report({ name: 'event_to_sink_p99', ours: took[Math.floor(events * 0.99)] ?? 0, goal: { atMost: 50 }, unit: 'ms' })
+    for (const p of ['p50', 'p99']) report(`hypervisor-agent.event-to-sink.${p}`, took, { note })
 
     await virt.close()
     for (const outageSeconds of outages) {
@@ -123,10 +123,6 @@ export async function run(report: Report): Promise<void> {
       const restored = await eventually('the connection', async () =>
         arrived.slice(from).find(({ type }) => type.includes('libvirt.restored'))
       )
-      const ours = Math.max(0, restored.at - back) // it may be there before us
-      report({ name: `reconnect_after_${outageSeconds}s_outage`, ours, goal: { atMost: 1000 }, unit: 'ms' })
+      report(reconnect(outageSeconds), Math.max(0, restored.at - back), { note }) // it may be there before us
     }
-  } finally {
-    for (const end of ends) await end()
-  }
-}
+  })

@@ -4,39 +4,35 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startKubernetes } from '../servers/real-kubernetes.ts'
 import { applies, fill, type Server } from './kube-api/load.ts'
-import type { Report } from './report.ts'
-
-export const name = 'kube-api'
+import { closing } from './lib/closing.ts'
+import { atLeast, atMost, type Figures, type Report } from './lib/figures.ts'
+import { mib } from './lib/processes.ts'
+import { alternate } from './lib/statistics.ts'
 
 const count = 5000
 
-async function realRate(): Promise<number> {
-  const plane = await startKubernetes()
-  try {
-    return await applies({ url: plane.server, token: plane.adminToken, ca: await readFile(plane.ca, 'utf8') }, count)
-  } finally {
-    await plane.stop()
-  }
+export const figures: Figures = {
+  'kube-api.applies': {
+    unit: 'server-side applies/s that a watch sees',
+    against: 'the real kube-apiserver, which runs meanwhile',
+    goal: atLeast(3)
+  },
+  'kube-api.memory': { unit: 'MiB', goal: atMost(400), note: '1,000 Hypervisors and 50,000 small objects' }
 }
 
-/** The embedded API against the real one, on the same machine, one after the other; then its memory. */
-export async function run(report: Report): Promise<void> {
-  const child = fork(join(import.meta.dirname, 'kube-api', 'serve.ts'))
-  try {
+export const run = (report: Report): Promise<void> =>
+  closing(async t => {
+    const child = fork(join(import.meta.dirname, 'kube-api', 'serve.ts'))
+    t.teardown(() => child.disconnect())
     const [server] = (await once(child, 'message')) as [Server]
-    const ours = await applies(server, count)
-    const peer = await realRate()
-    report({ name: 'server-side applies that a watch sees', ours, peer, goal: { atLeast: 3 }, unit: '/s' })
+    const plane = await startKubernetes()
+    t.teardown(() => plane.stop())
+    const real = { url: plane.server, token: plane.adminToken, ca: await readFile(plane.ca, 'utf8') }
+    const ways = { ours: (round: number) => applies(server, count, round), peer: (round: number) => applies(real, count, round) }
+    const runs = await alternate(report.rounds(3), ways)
+    report('kube-api.applies', runs.ours, { peer: runs.peer })
     await fill(server, 1000, 50_000)
     child.send('rss')
     const [{ rss }] = (await once(child, 'message')) as [{ rss: number }]
-    report({
-      name: 'memory, 1,000 Hypervisors and 50,000 small objects',
-      ours: rss / 2 ** 20,
-      goal: { atMost: 400 },
-      unit: 'MiB'
-    })
-  } finally {
-    child.disconnect()
-  }
-}
+    report('kube-api.memory', mib(rss))
+  })

@@ -1,6 +1,5 @@
 // Machines rendered and validated a second; the cost of a pass that changes nothing; 500 Machines at once on the real API server.
 import { Registry } from 'prom-client'
-import type { Test } from 'tap'
 import { config } from '../../functions/machine/config.ts'
 import type { Deps } from '../../functions/machine/deps.ts'
 import { VirtualMachine } from '../../functions/machine/kubevirt.ts'
@@ -17,19 +16,35 @@ import { goldenMachine, networkOf, options } from '../functions/machine/fixtures
 import { asServiceAccount } from '../servers/identity.ts'
 import { startKubernetes } from '../servers/real-kubernetes.ts'
 import { installMachineCrds } from '../servers/machine-crds.ts'
-import type { Report } from './report.ts'
+import { closing } from './lib/closing.ts'
+import { unconfined } from './lib/confine.ts'
+import { atLeast, atMost, type Figures, type Report } from './lib/figures.ts'
+import { shipped } from './lib/shipped.ts'
+import { alternate } from './lib/statistics.ts'
 
-export const name = 'machine'
-const machines = 500
+const machines = Number(process.env['MACHINES'] ?? 500)
 const concurrency = 16
 
-export async function run(report: Report): Promise<void> {
-  report({ name: 'machine.render+validate', ours: perSecond(), goal: { atLeast: 5000 }, unit: 'Machines/s' })
-  const closers: Array<() => unknown> = []
-  const t = { teardown: (close: () => unknown) => void closers.push(close) } as unknown as Test
-  const api = await startKubernetes()
-  t.teardown(() => api.stop())
-  try {
+export const figures: Figures = {
+  'machine.render+validate': { unit: 'Machines/s of CPU', goal: atLeast(5000) },
+  'machine.at-once': {
+    unit: 's',
+    against: 'bare applies of the same objects',
+    goal: atMost(2),
+    note: `${machines} Machines a round, ${concurrency} at a time`
+  },
+  'machine.no-change.reads': { unit: 'API reads', goal: atMost(2) },
+  'machine.no-change.writes': { unit: 'API writes', goal: atMost(0) }
+}
+
+export const run = (report: Report): Promise<void> =>
+  closing(async t => {
+    const note = unconfined(await shipped('machine.yaml'))
+    renderAndCheck(3000) // warm
+    const speeds = await alternate(report.rounds(5), { ours: () => renderAndCheck(10_000) })
+    report('machine.render+validate', speeds.ours, { note })
+    const api = await startKubernetes()
+    t.teardown(() => api.stop())
     await installMachineCrds(api)
     const kubeconfig = await asServiceAccount(t, api, 'machine.yaml', 'kubevirt-operator-controller-manager')
     const admin = await connect({ manager: 'bench', kubeconfig: api.kubeconfig, timeoutMs: 60_000 })
@@ -42,28 +57,27 @@ export async function run(report: Report): Promise<void> {
       signal: new AbortController().signal,
       onClose: close => t.teardown(close)
     })
-    const bare = await bareApplies(admin)
-    const ours = await allAtOnce(admin, deps)
-    report({ name: `machine.${machines}-at-once`, ours, peer: bare, goal: { atMost: 2 }, unit: 's' })
+    await admin.create(Machine, { metadata: { name: 'warm', namespace: 'default' }, spec })
+    await settle({ namespace: 'default', name: 'warm' }, deps)
+    const runs = await alternate(report.rounds(3), {
+      peer: round => bareApplies(admin, round),
+      ours: round => allAtOnce(admin, deps, round)
+    })
+    report('machine.at-once', runs.ours, { peer: runs.peer, note })
     const calls = await quietPass(deps)
-    report({ name: 'machine.no-change.reads', ours: calls.reads, goal: { atMost: 2 }, unit: 'API reads' })
-    report({ name: 'machine.no-change.writes', ours: calls.writes, goal: { atMost: 0 }, unit: 'API writes' })
-  } finally {
-    for (const close of closers.toReversed()) await close()
-  }
-}
+    report('machine.no-change.reads', calls.reads)
+    report('machine.no-change.writes', calls.writes)
+  })
 
-function perSecond(): number {
-  const once = (): void => {
+/** So many a second of CPU. */
+function renderAndCheck(times: number): number {
+  const startedAt = process.cpuUsage()
+  for (let i = 0; i < times; i++) {
     checkMachine(goldenMachine, undefined, noFacts)
     render(goldenMachine, networkOf, undefined, options)
   }
-  for (let i = 0; i < 3000; i++) once()
-  const startedAt = process.cpuUsage()
-  const rounds = 10_000
-  for (let i = 0; i < rounds; i++) once()
   const { user, system } = process.cpuUsage(startedAt)
-  return rounds / ((user + system) / 1e6)
+  return times / ((user + system) / 1e6)
 }
 
 async function inParallel(count: number, work: (i: number) => Promise<unknown>): Promise<number> {
@@ -78,11 +92,10 @@ async function inParallel(count: number, work: (i: number) => Promise<unknown>):
 
 const spec: Machine['spec'] = { template: 'small' }
 
-/** The same objects by whoever knows already what to write. */
-async function bareApplies(admin: Kube): Promise<number> {
-  await admin.create(Machine, { metadata: { name: 'warm', namespace: 'default' }, spec })
+/** The same objects by a client that knows already what to write. Seconds. */
+async function bareApplies(admin: Kube, round: number): Promise<number> {
   const ready = Array.from({ length: machines }, (_, i) => {
-    const given = { metadata: { name: `bare-${i}`, namespace: 'default', uid: 'u' }, spec }
+    const given = { metadata: { name: `bare-${round}-${i}`, namespace: 'default', uid: 'u' }, spec }
     return render(given, networkOf, undefined, options)
   })
   return inParallel(machines, async i => {
@@ -96,16 +109,14 @@ async function bareApplies(admin: Kube): Promise<number> {
   })
 }
 
-async function allAtOnce(admin: Kube, deps: Deps): Promise<number> {
-  for (let i = 0; i < machines; i += 50) {
-    await Promise.all(
-      Array.from({ length: 50 }, (_, n) =>
-        admin.create(Machine, { metadata: { name: `m-${i + n}`, namespace: 'default' }, spec })
-      )
-    )
-  }
-  return inParallel(machines, i => settle({ namespace: 'default', name: `m-${i}` }, deps))
+/** Seconds. The Machines themselves are there before: they are the user's. */
+async function allAtOnce(admin: Kube, deps: Deps, round: number): Promise<number> {
+  const name = (i: number): string => `m-${round}-${i}`
+  await inParallel(machines, i => admin.create(Machine, { metadata: { name: name(i), namespace: 'default' }, spec }))
+  return inParallel(machines, i => settle({ namespace: 'default', name: name(i) }, deps))
 }
+
+const quiet = 'm-0-1'
 
 async function quietPass(deps: Deps): Promise<{ reads: number; writes: number }> {
   const counts = { reads: 0, writes: 0 }
@@ -116,13 +127,13 @@ async function quietPass(deps: Deps): Promise<{ reads: number; writes: number }>
       return target[method]
     }
   })
-  const before = (await deps.kube.find(VirtualMachine, 'm-1', 'default'))?.metadata.resourceVersion
-  await settle({ namespace: 'default', name: 'm-1' }, deps) // what others wrote meanwhile is seen
+  const before = (await deps.kube.find(VirtualMachine, quiet, 'default'))?.metadata.resourceVersion
+  await settle({ namespace: 'default', name: quiet }, deps) // what others wrote meanwhile is seen
   counts.reads = 0
-  const machine = await deps.kube.find(Machine, 'm-1', 'default')
-  await settle({ namespace: 'default', name: 'm-1' }, { ...deps, kube })
-  const after = await deps.kube.find(Machine, 'm-1', 'default')
+  const machine = await deps.kube.find(Machine, quiet, 'default')
+  await settle({ namespace: 'default', name: quiet }, { ...deps, kube })
+  const after = await deps.kube.find(Machine, quiet, 'default')
   if (machine?.metadata.resourceVersion !== after?.metadata.resourceVersion) counts.writes++
-  if (before !== (await deps.kube.find(VirtualMachine, 'm-1', 'default'))?.metadata.resourceVersion) counts.writes++
+  if (before !== (await deps.kube.find(VirtualMachine, quiet, 'default'))?.metadata.resourceVersion) counts.writes++
   return counts
 }

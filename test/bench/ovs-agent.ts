@@ -6,20 +6,29 @@ import { type AddressInfo, connect as dial } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { column, open } from 'ovsdb-client'
-import type { Test } from 'tap'
 import { startBundle } from '../runtime/bundled.ts'
 import { eventually } from '../servers/eventually.ts'
 import { asServiceAccount } from '../servers/identity.ts'
 import { startKubernetes } from '../servers/real-kubernetes.ts'
 import { prepare, startOvsLab } from '../servers/ovs.ts'
+import { closing } from './lib/closing.ts'
+import { confine } from './lib/confine.ts'
+import { atMost, type Figures, type Report } from './lib/figures.ts'
+import { megabytesAsMib, mib } from './lib/processes.ts'
 import { shipped } from './lib/shipped.ts'
-import type { Report } from './report.ts'
-
-export const name = 'ovs-agent'
 
 const bonds = 60
 const ports = 200 - 2 * bonds
 const quietSeconds = Number(process.env['IDLE_SECONDS'] ?? 30)
+
+export const figures: Figures = {
+  'ovs-agent.resident': { unit: 'MiB', goal: atMost(megabytesAsMib(90)), note: '90 MB' },
+  'ovs-agent.cpu': { unit: '% of a core', goal: atMost(2), note: `at rest for ${quietSeconds} s` },
+  'ovs-agent.link-down.p50': { unit: 'ms', of: 'p50' },
+  'ovs-agent.link-down.p99': { unit: 'ms', of: 'p99', goal: atMost(100) },
+  'ovs-agent.row-to-event.p50': { unit: 'ms', of: 'p50' },
+  'ovs-agent.row-to-event.p99': { unit: 'ms', of: 'p99' }
+}
 
 const up = `
 DUMMY=1 node.sh n1
@@ -31,14 +40,12 @@ for i in $(seq 10000); do echo "table=$((i % 30)),priority=$((i % 60000)),dl_typ
 ovs-ofctl -O OpenFlow13 add-flows unix:$DIR/n1/br-int.mgmt $DIR/flows
 `
 
-export async function run(report: Report): Promise<void> {
-  const prepared = await prepare()
-  if (!prepared.ok) throw new Error(prepared.reason)
-  const closers: Array<() => unknown> = []
-  const t = { teardown: (close: () => unknown) => void closers.push(close) } as unknown as Test
-  const api = await startKubernetes()
-  t.teardown(() => api.stop())
-  try {
+export const run = (report: Report): Promise<void> =>
+  closing(async t => {
+    const prepared = await prepare()
+    if (!prepared.ok) throw new Error(prepared.reason)
+    const api = await startKubernetes()
+    t.teardown(() => api.stop())
     const lab = await startOvsLab(t, up)
     const heard = new Map<string, number>()
     const sink = createServer((request, response) => {
@@ -49,7 +56,9 @@ export async function run(report: Report): Promise<void> {
     await once(sink, 'listening')
     t.teardown(() => (sink.closeAllConnections(), sink.close()))
     const folder = join(lab.dir, 'n1')
-    const { url } = await startBundle(t, 'agents/ovs/main.ts', {
+    const settings = await shipped('ovs-agent.yaml')
+    const { command, note } = await confine(t, settings)
+    const env = {
       NODE_NAME: 'n1',
       KUBECONFIG: await asServiceAccount(t, api, 'ovs-agent.yaml', 'ovs-agent'),
       K_SINK: `http://127.0.0.1:${(sink.address() as AddressInfo).port}`,
@@ -57,8 +66,9 @@ export async function run(report: Report): Promise<void> {
       OVN_RUN_DIR: folder,
       SPOOL_DIR: join(lab.dir, 'spool'),
       EXPECTED_BRIDGES: 'br-int,br-ex',
-      ...(await shipped('ovs-agent.yaml')).env
-    })
+      ...settings.env
+    }
+    const { url } = await startBundle(t, 'agents/ovs/main.ts', env, command)
     const figure = async (metric: string) => {
       const text = await (await fetch(`${url}/metrics`)).text()
       return Number(new RegExp(`^${metric} (\\S+)$`, 'm').exec(text)?.[1])
@@ -72,13 +82,8 @@ export async function run(report: Report): Promise<void> {
     const before = await figure('process_cpu_seconds_total')
     await sleep(quietSeconds * 1000)
     const cpu = ((await figure('process_cpu_seconds_total')) - before) / quietSeconds
-    report({
-      name: 'ovs-agent.resident',
-      ours: (await figure('process_resident_memory_bytes')) / 1e6,
-      goal: { atMost: 90 },
-      unit: 'MB'
-    })
-    report({ name: 'ovs-agent.cpu', ours: cpu * 100, goal: { atMost: 2 }, unit: '% of a core' })
+    report('ovs-agent.resident', mib(await figure('process_resident_memory_bytes')), { note })
+    report('ovs-agent.cpu', cpu * 100, { note })
 
     const pid = (await readFile(join(folder, 'ovs-vswitchd.pid'), 'utf8')).trim()
     // what Open vSwitch itself takes until its database tells: no agent can be faster
@@ -98,16 +103,11 @@ export async function run(report: Report): Promise<void> {
       times.push(at - sent)
       own.push(at - (await eventually(`the row of a${bond}`, async () => told.get(`a${bond}`))))
     }
-    const [sorted, beyond] = [times, own].map(all => all.toSorted((a, b) => a - b)) as [number[], number[]]
-    const half = Math.floor(bonds / 2)
-    report({ name: 'ovs-agent.link-down.p50', ours: sorted[half] as number, unit: 'ms' })
-    report({ name: 'ovs-agent.link-down.p99', ours: sorted.at(-1) as number, goal: { atMost: 100 }, unit: 'ms' })
-    report({ name: 'ovs-agent.row-to-event.p50', ours: beyond[half] as number, unit: 'ms' })
-    report({ name: 'ovs-agent.row-to-event.p99', ours: beyond.at(-1) as number, unit: 'ms' })
-  } finally {
-    for (const close of closers.toReversed()) await close()
-  }
-}
+    for (const p of ['p50', 'p99']) {
+      report(`ovs-agent.link-down.${p}`, times, { note })
+      report(`ovs-agent.row-to-event.${p}`, own, { note })
+    }
+  })
 
 /** When a card was first told to be down. */
 async function followCards(

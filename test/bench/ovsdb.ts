@@ -4,15 +4,22 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { type Client, column, insert, open, update, uuid } from 'ovsdb-client'
 import { type OvsdbServer, prepare, startOvsdb, testSchema } from '../servers/ovs.ts'
-import { median, type Report } from './report.ts'
+import { closing } from './lib/closing.ts'
+import { atLeast, atMost, type Figures, type Report } from './lib/figures.ts'
+import { alternate } from './lib/statistics.ts'
 
 // A copy of one table in a process of its own: first the whole table, then updates. The peer is Open vSwitch's own Python
 // library with its JSON parser in C. Compared is the processor time of the copying process: what the server does is the same for both.
-export const name = 'ovsdb'
+const against = "Open vSwitch's own Python library"
+export const figures: Figures = {
+  'ovsdb.snapshot': { unit: 'rows/ms of CPU', against, goal: atLeast(3) },
+  'ovsdb.updates': { unit: 'rows/ms of CPU', against, goal: atLeast(3) },
+  'ovsdb.reconnect': { unit: 'ms', of: 'max', goal: atMost(1000), note: 'server accepts again until a whole copy is there' }
+}
 
 const rows = 20_000
 const updates = 10_000
-const rounds = 3
+const restarts = 10
 const columns = ['name', 'count', 'big', 'note', 'tags', 'labels', 'counters']
 
 /** Milliseconds of processor time. */
@@ -37,49 +44,44 @@ const python = ({ unix }: OvsdbServer) => [
   String(updates)
 ]
 
-export async function run(report: Report): Promise<void> {
-  const prepared = await prepare()
-  if (!prepared.ok) throw new Error(prepared.reason)
-  const ends: Array<() => Promise<void> | void> = []
-  try {
-    const held = { teardown: (end: () => Promise<void> | void) => void ends.unshift(end) }
-    const server = await startOvsdb(held)
+export const run = (report: Report): Promise<void> =>
+  closing(async t => {
+    const prepared = await prepare()
+    if (!prepared.ok) throw new Error(prepared.reason)
+    const server = await startOvsdb(t)
     const writer = open({ remotes: [server.unix], database: 'Test' })
-    ends.unshift(() => writer.close())
+    t.teardown(() => writer.close())
     const uuids = await fill(writer)
-    const costs: { ours: Costs[]; peer: Costs[] } = { ours: [], peer: [] }
-    for (let round = 0; round < rounds; round++) {
-      costs.ours.push(await consume(ours(server), () => touch(writer, uuids)))
-      costs.peer.push(await consume(python(server), () => touch(writer, uuids)))
-    }
+    const change = (): Promise<void> => touch(writer, uuids)
+    const costs = await alternate(report.rounds(3), {
+      ours: () => consume(ours(server), change),
+      peer: () => consume(python(server), change)
+    })
     for (const [part, count] of [
       ['snapshot', rows],
       ['updates', updates]
     ] as const) {
-      const speed = (list: Costs[]) => count / median(list.map(cost => cost[part]))
-      report({ name: `ovsdb.${part}`, ours: speed(costs.ours), peer: speed(costs.peer), goal: { atLeast: 3 }, unit: 'rows/ms' })
+      const speeds = (list: Costs[]) => list.map(cost => count / cost[part])
+      report(`ovsdb.${part}`, speeds(costs.ours), { peer: speeds(costs.peer) })
     }
-    report({ name: 'ovsdb.reconnect', ours: await reconnect(await startOvsdb(held)), goal: { atMost: 1000 }, unit: 'ms' })
-  } finally {
-    for (const end of ends) await end()
-  }
-}
+    report('ovsdb.reconnect', await reconnects(await startOvsdb(t)))
+  })
 
-/** The longest of some restarts: from the moment the server accepts again to a whole copy of the table. */
-async function reconnect(server: OvsdbServer): Promise<number> {
+/** Milliseconds of each restart: from the moment the server accepts again to a whole copy of the table. */
+async function reconnects(server: OvsdbServer): Promise<number[]> {
   const db = open({ remotes: [server.unix], database: 'Test' })
   const monitor = db.monitor({ Item: { name: column.string } })
-  let longest = 0
-  for (let round = 0; round < 10; round++) {
+  const times: number[] = []
+  for (let round = 0; round < restarts; round++) {
     await monitor.waitFor(() => true)
     await server.stop()
     await server.start()
     const accepted = performance.now()
     await monitor.waitFor(() => monitor.history.snapshots > round + 1)
-    longest = Math.max(longest, performance.now() - accepted)
+    times.push(performance.now() - accepted)
   }
   await db.close()
-  return longest
+  return times
 }
 
 async function fill(writer: Client): Promise<string[]> {

@@ -1,15 +1,29 @@
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { join } from 'node:path'
 import { nodeChanged } from '../../shared/events/objects.ts'
-import { cpuSeconds } from './lib/cpu.ts'
+import { atLeast, atMost, type Declared, type Figures, type Report } from './lib/figures.ts'
 import { connected, freePort } from './lib/port.ts'
 import { press, requestOf } from './lib/press.ts'
-import { median, type Report } from './report.ts'
+import { cpuSeconds } from './lib/processes.ts'
+import { alternate } from './lib/statistics.ts'
 
-export const name = 'runtime'
+const against = 'faas-js-runtime'
+const note = 'a function that does nothing, 100 connections; no manifest, so no limits'
+const figureOf: Record<keyof Load, string> = {
+  perSecond: 'runtime.events',
+  perCpuSecond: 'runtime.events-per-cpu',
+  p99: 'runtime.p99'
+}
+const declared = (unit: string, goal?: Declared['goal']): Declared => ({ unit, against, note, ...(goal && { goal }) })
+
+export const figures: Figures = {
+  [figureOf.perSecond]: declared('events/s', atLeast(3)),
+  // On a machine that is busy otherwise, the load's own share of the cores hides the difference; this does not.
+  [figureOf.perCpuSecond]: declared('events/s of CPU'),
+  [figureOf.p99]: declared('ms', atMost(1))
+}
 
 const functions = join(import.meta.dirname, '../fixtures/functions')
-const rounds = 5
 const seconds = 3
 const headers = {
   'content-type': 'application/json',
@@ -44,17 +58,10 @@ export async function run(report: Report): Promise<void> {
       ;(await connected(server.port)).destroy()
       await load(server, 1)
     }
-    const measured: Array<{ ours: Load; peer: Load }> = []
-    for (let round = 0; round < rounds; round++)
-      measured.push({ ours: await load(ours, seconds), peer: await load(peer, seconds) })
-    const figure = (key: keyof Load): { ours: number; peer: number } => ({
-      ours: median(measured.map(round => round.ours[key])),
-      peer: median(measured.map(round => round.peer[key]))
-    })
-    report({ name: 'runtime.events', ...figure('perSecond'), goal: { atLeast: 3 }, unit: 'events/s' })
-    // On a machine that is busy otherwise, the load's own share of the cores hides the difference; this does not.
-    report({ name: 'runtime.events-per-cpu', ...figure('perCpuSecond'), unit: 'events/s of CPU' })
-    report({ name: 'runtime.p99', ...figure('p99'), goal: { atMost: 1 }, unit: 'ms' })
+    const measured = await alternate(report.rounds(5), { ours: () => load(ours, seconds), peer: () => load(peer, seconds) })
+    const runsOf = (side: keyof typeof measured, key: keyof Load): number[] => measured[side].map(round => round[key])
+    for (const [key, figure] of Object.entries(figureOf) as Array<[keyof Load, string]>)
+      report(figure, runsOf('ours', key), { peer: runsOf('peer', key) })
   } finally {
     for (const server of [ours, peer]) server.process.kill()
   }

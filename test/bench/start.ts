@@ -5,9 +5,20 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { median, type Report } from './report.ts'
+import { closing } from './lib/closing.ts'
+import { atMost, type Declared, type Figures, type Report } from './lib/figures.ts'
+import { alternate } from './lib/statistics.ts'
 
-export const name = 'start'
+const ready: Declared = { unit: 's', goal: atMost(2) }
+const page: Declared = { unit: 's', goal: atMost(5), note: 'until the first host is on the page' }
+export const figures: Figures = {
+  'start.uncached': { unit: 's' },
+  'start.page.uncached': { unit: 's' },
+  'start.first': ready,
+  'start.page.first': page,
+  'start.later': ready,
+  'start.page.later': page
+}
 
 const local = join(import.meta.dirname, '..', '..', 'shared', 'local')
 
@@ -41,21 +52,27 @@ async function seconds(cache: string): Promise<Waited> {
   return { ready, page }
 }
 
-export async function run(report: Report): Promise<void> {
-  const cache = await mkdtemp(join(tmpdir(), 'drover-cache-'))
-  try {
-    const uncached = await seconds(join(cache, 'none'))
-    report({ name: 'start.uncached', ours: uncached.ready, unit: 's' })
-    report({ name: 'start.page.uncached', ours: uncached.page, unit: 's' })
-    await once(start('warm.ts', join(cache, 'warm')), 'exit') // the last step of npm ci
-    const first = await seconds(join(cache, 'warm'))
-    report({ name: 'start.first', ours: first.ready, goal: { atMost: 2 }, unit: 's' })
-    report({ name: 'start.page.first', ours: first.page, goal: { atMost: 5 }, unit: 's' })
-    const later: Waited[] = []
-    for (let n = 0; n < 5; n++) later.push(await seconds(join(cache, 'warm')))
-    report({ name: 'start.later', ours: median(later.map(({ ready }) => ready)), goal: { atMost: 2 }, unit: 's' })
-    report({ name: 'start.page.later', ours: median(later.map(({ page }) => page)), goal: { atMost: 5 }, unit: 's' })
-  } finally {
-    await rm(cache, { recursive: true })
-  }
-}
+export const run = (report: Report): Promise<void> =>
+  closing(async t => {
+    const folder = await mkdtemp(join(tmpdir(), 'drover-cache-'))
+    t.teardown(() => rm(folder, { recursive: true }))
+    const cache = (round: number): string => join(folder, `warm-${round}`)
+    const runs = await alternate(report.rounds(5), {
+      uncached: round => seconds(join(folder, `none-${round}`)),
+      first: async round => {
+        await once(start('warm.ts', cache(round)), 'exit') // the last step of npm ci
+        return seconds(cache(round))
+      },
+      later: round => seconds(cache(round))
+    })
+    for (const [which, all] of Object.entries(runs)) {
+      report(
+        `start.${which}`,
+        all.map(({ ready }) => ready)
+      )
+      report(
+        `start.page.${which}`,
+        all.map(({ page }) => page)
+      )
+    }
+  })

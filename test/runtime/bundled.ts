@@ -18,16 +18,31 @@ export interface Shipped {
   stop: () => Promise<number | null>
 }
 
-/** A function or agent as it ships: its bundle and compile cache in a folder of their own, and nothing else of this tree. */
-export async function startBundle(t: Test, entry: string, env: Record<string, string>): Promise<Shipped> {
+/**
+ * A function or agent as it ships: its bundle and compile cache in a folder of their own, and nothing else of this tree. A command before it,
+ * as one that sets its limits, has to become it (exec).
+ */
+export async function startBundle(
+  t: Test,
+  entry: string,
+  env: Record<string, string>,
+  before: readonly string[] = []
+): Promise<Shipped> {
   const folder = await mkdtemp(join(tmpdir(), 'b-'))
   t.teardown(() => rm(folder, { recursive: true }))
   const file = await bundle(join(root, entry), folder)
   const cache = join(folder, '.cache')
   await warm(file, cache)
-  const child = spawn(process.execPath, [file], {
+  const [command, ...args] = [...before, process.execPath, file]
+  const child = spawn(command, args, {
     cwd: folder,
-    env: { PORT: '0', HOST: '127.0.0.1', NODE_COMPILE_CACHE: cache, ...env },
+    env: {
+      ...(before.length > 0 && { PATH: process.env['PATH'] }),
+      PORT: '0',
+      HOST: '127.0.0.1',
+      NODE_COMPILE_CACHE: cache,
+      ...env
+    },
     stdio: ['ignore', 'pipe', 'inherit']
   })
   const exited = once(child, 'exit') as Promise<[number | null]>

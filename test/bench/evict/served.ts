@@ -1,17 +1,12 @@
 // The function as it is served, on the embedded Kubernetes API, with one Hypervisor to empty.
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Test } from 'tap'
 import handler from '../../../functions/evict/handler.ts'
-import { connect } from '../../../shared/kube/index.ts'
-import { startKubeApi } from '../../../shared/local/kube-api/index.ts'
 import { serve } from '../../../shared/runtime/serve.ts'
 import { Eviction } from '../../../shared/schema/eviction.ts'
 import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
-import { readCrds } from '../../functions/evict/crds.ts'
 import { environmentOf } from '../../functions/host-life/life.ts'
 import type { OpenStack } from '../../servers/openstack.ts'
+import { embeddedApi } from '../lib/embedded-api.ts'
 
 export interface Served {
   post: (type: string, data: object) => Promise<void>
@@ -25,14 +20,7 @@ export async function served(
   serviceId: string,
   { maxParallel, env = {} }: { maxParallel: number; env?: Record<string, string> }
 ): Promise<Served> {
-  const folder = await mkdtemp(join(tmpdir(), 'drover-bench-'))
-  t.teardown(() => rm(folder, { recursive: true }))
-  const api = await startKubeApi({ objects: await readCrds() })
-  t.teardown(() => api.close())
-  const kubeconfig = join(folder, 'kubeconfig')
-  await api.writeKubeconfig(kubeconfig)
-  const admin = await connect({ manager: 'bench', kubeconfig })
-  t.teardown(() => admin.close())
+  const { kubeconfig, admin } = await embeddedApi(t)
   const own = { KUBECONFIG: kubeconfig, K_SINK: 'http://127.0.0.1:9', LOG_LEVEL: 'silent', PORT: '0', HOST: '127.0.0.1' }
   const fn = await serve(handler, { env: { ...environmentOf({ options }), ...own, ...env } })
   t.teardown(() => fn.close())
@@ -55,15 +43,5 @@ export async function served(
       await admin.create(Eviction, { metadata: { name: 'hv1' }, spec: { hypervisor: 'hv1', reason: 'bench', maxParallel } })
       await post('sap.cloud.kvm.eviction.changed.v1', { apiVersion: 'kvm.cloud.sap/v1', kind: 'Eviction', name: 'hv1' })
     }
-  }
-}
-
-/** What a bench opened is closed at its end, the last first. */
-export async function closing<T>(use: (t: Pick<Test, 'teardown'>) => Promise<T>): Promise<T> {
-  const closers: Array<() => unknown> = []
-  try {
-    return await use({ teardown: close => void closers.push(close) })
-  } finally {
-    for (const close of closers.toReversed()) await close()
   }
 }

@@ -4,13 +4,19 @@ import type { AddressInfo } from 'node:net'
 import { loadAssets } from '../../../functions/console/assets.ts'
 import type { HostView, Update } from '../../../shared/view/types.ts'
 import { startBrowser } from '../../servers/chromium.ts'
-import type { Report } from '../report.ts'
+import { atMost, type Figures, type Report } from '../lib/figures.ts'
 
-export interface PageLoad {
-  hosts: number
-  updates: number
-  /** Hosts that change with each update. */
-  changing: number
+/** `changing` hosts change with each update. */
+const load = { hosts: 1000, updates: 200, changing: 50 }
+
+export const pageFigures: Figures = {
+  'fleet.page.update': {
+    unit: 'ms',
+    of: 'p95',
+    goal: atMost(100),
+    note: `${load.hosts} hosts, of which ${load.changing} change`
+  },
+  'fleet.page.first': { unit: 'ms', note: `the first picture of ${load.hosts} hosts` }
 }
 
 const view = (i: number, tick: number): HostView => {
@@ -29,7 +35,8 @@ const view = (i: number, tick: number): HostView => {
   }
 }
 
-function updateOf(tick: number, { hosts, changing }: PageLoad): Update {
+function updateOf(tick: number): Update {
+  const { hosts, changing } = load
   const changed = Array.from({ length: changing }, (_, n) => view((tick * changing + n) % hosts, tick))
   const happenings = changed.slice(0, 5).map(({ name }, n) => ({
     id: `${tick}/${n}`,
@@ -61,7 +68,7 @@ const stopwatch = `
     }, options)
   }`
 
-export async function measurePage(report: Report, load: PageLoad = { hosts: 1000, updates: 200, changing: 50 }): Promise<void> {
+export async function measurePage(report: Report): Promise<void> {
   const assets = await loadAssets()
   let stream: ServerResponse | undefined
   const server = createServer(({ url = '/' }, response) => {
@@ -72,7 +79,7 @@ export async function measurePage(report: Report, load: PageLoad = { hosts: 1000
     }
     stream = response.writeHead(200, { 'content-type': 'text/event-stream' })
     const whole = {
-      ...updateOf(0, load),
+      ...updateOf(0),
       whole: true,
       hosts: Array.from({ length: load.hosts }, (_, i) => view(i, 0)),
       letters: []
@@ -88,19 +95,12 @@ export async function measurePage(report: Report, load: PageLoad = { hosts: 1000
     await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
     await page.waitForFunction('taken.length === 1')
     for (let tick = 1; tick <= load.updates; tick++) {
-      stream?.write(`data: ${JSON.stringify(updateOf(tick, load))}\n\n`)
+      stream?.write(`data: ${JSON.stringify(updateOf(tick))}\n\n`)
       await page.waitForFunction(`taken.length > ${tick}`)
     }
     const [whole = 0, ...taken] = (await page.evaluate('taken')) as number[]
-    const sorted = taken.toSorted((a, b) => a - b)
-    const p95 = sorted[Math.floor(sorted.length * 0.95)] ?? Number.NaN
-    report({
-      name: `page update p95, ${load.hosts} hosts, ${load.changing} change`,
-      ours: p95,
-      goal: { atMost: 100 },
-      unit: 'ms'
-    })
-    report({ name: `page, first picture of ${load.hosts} hosts`, ours: whole, unit: 'ms' })
+    report('fleet.page.update', taken)
+    report('fleet.page.first', whole)
   } finally {
     for (const close of closers) await close()
     server.closeAllConnections()

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { atZero, becomesHypervisor } from '../../knative-cluster/hosts.ts'
 import { Node } from '../../../shared/kube/index.ts'
 import { hostOf, logged, podsOf, post, type World } from '../../knative-cluster/world.ts'
-import { sinceBoot, startedAt } from './processes.ts'
+import { sinceBoot, startedAt } from '../lib/processes.ts'
 
 export async function coldReactions(world: World, times: number): Promise<number[]> {
   const found: number[] = []
@@ -37,7 +37,7 @@ export async function coldStarts(world: World, times: number): Promise<ColdStart
     const [listening] = await logged(world, 'hypervisor', '"listening"')
     const [handled] = await logged(world, 'hypervisor', id)
     if (pid === undefined || !listening || !handled) throw new Error('the function that answered is gone before it was looked at')
-    const started = Date.now() - (await sinceBoot()) + (await startedAt(pid))
+    const started = Date.now() - (await sinceBoot()) + startedAt(pid)
     const [open, done, took] = [Number(listening['time']), Number(handled['time']), Number(handled['ms'])]
     found.push({ total: ms, ours: open - started + took, probed: done - took - open })
   }

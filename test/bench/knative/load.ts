@@ -1,61 +1,47 @@
 // A thousand events a second into the real broker, from a hundred agents to one function. Each agent sends one at a time, as a spool does, and
-// again what was not taken; an event counts from the moment at which it was due, so that a queue before the broker is seen.
+// again what was not taken. An event counts from the moment at which it was due, so that a queue before the broker is seen, until the function
+// wrote that it had handled it.
 import type { Test } from 'tap'
 import { Agent } from 'undici'
 import { brokerFor } from '../../knative-cluster/broker.ts'
 import { podsOf, post, type World } from '../../knative-cluster/world.ts'
-import { percentile } from './percentile.ts'
-import { busiest, cpuByProgram, megabytes } from './processes.ts'
+import { busiest, cpuByProgram, residentMib } from '../lib/processes.ts'
+import { followRecords } from './records.ts'
 
 const agents = 100
 // of no interest to the function, which says so without a look at the cluster: broker and runtime are measured, not the API server
 const type = 'sap.cloud.kvm.hypervisor.changed.v1'
 
 export interface Load {
-  /** Events a second that the agents have to tell. */
+  /** Events a second that the agents have to send. */
   rate: number
   seconds: number
 }
 
 export interface Carried {
-  /** At most: each event that was sent again is counted as if only its second try had arrived. */
+  /** Events that the function never handled. */
   lost: number
+  /** Events that it handled more than once. */
+  duplicates: number
   /** Sent again, since the broker did not take them. */
   again: number
-  /** Delivered a second. */
+  /** Handled a second, from the first that was due to the last. */
   rate: number
-  p50: number
-  p99: number
-  /** Of the function's largest process, in megabytes. */
-  memory: number
+  /** Milliseconds from due to handled, of each event. */
+  times: number[]
+  /** MiB of the function's processes, while events came. */
+  memory: number[]
+  /** Looks at these that failed. */
+  looksFailed: number
   /** Programs by their part of a core. */
   busiest: Array<[string, number]>
 }
 
-/** What each pod of the function says it took: kept by pod, since the autoscaler may end one while events still come. */
-function tallied(world: World) {
-  const byPod = new Map<string, number>()
-  const held = new Map<string, number>()
-  return {
-    async look(): Promise<void> {
-      for (const { metadata, status } of await podsOf(world, 'hypervisor')) {
-        const figures = await fetch(`http://${status.podIP}:8080/metrics`).then(
-          answer => answer.text(),
-          () => undefined
-        )
-        if (figures === undefined) continue // not up yet, or gone
-        const counts = figures.matchAll(new RegExp(`^drover_events_total\\{[^}]*type="${type}"[^}]*\\} (\\d+)`, 'gm'))
-        byPod.set(
-          metadata.uid,
-          [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
-        )
-        for (const pid of await world.cluster.processes('/bin/node', metadata.uid))
-          held.set(metadata.uid, Math.max(held.get(metadata.uid) ?? 0, await megabytes(pid).catch(() => 0)))
-      }
-    },
-    taken: () => [...byPod.values()].reduce((sum, count) => sum + count, 0),
-    memory: () => Math.max(...held.values())
-  }
+async function residents(world: World): Promise<number[]> {
+  const found: number[] = []
+  for (const { metadata } of await podsOf(world, 'hypervisor'))
+    for (const pid of await world.cluster.processes('/bin/node', metadata.uid)) found.push(await residentMib(pid))
+  return found
 }
 
 /** A Broker whose events of that type come to the function, with one way to send to it. */
@@ -65,41 +51,52 @@ export async function loaded(t: Test, world: World): Promise<(load: Load) => Pro
   const { url } = await brokerFor(t, world, 'load', { t: { filter: { attributes: { type } }, subscriber: { ref }, delivery } })
   const dispatcher = new Agent({ connections: agents })
   t.teardown(() => dispatcher.close())
-  let again = 0
-  const send = async (name: string, id: string): Promise<void> => {
-    const data = { apiVersion: 'kvm.cloud.sap/v1', kind: 'Hypervisor', name }
-    const attributes = { type, id, changed: 'annotations' }
-    while ((await post(url, attributes, data, { dispatcher }).catch(() => undefined))?.status !== 202) again += 1
-  }
+  let runs = 0
   return async ({ rate, seconds }) => {
-    await send('first', 'first') // wakes it
+    const prefix = `load-${++runs}-`
+    const records = await followRecords(t, world, 'hypervisor', prefix)
+    let again = 0
+    const send = async (name: string, id: string): Promise<void> => {
+      const data = { apiVersion: 'kvm.cloud.sap/v1', kind: 'Hypervisor', name }
+      const attributes = { type, id, changed: 'annotations' }
+      while ((await post(url, attributes, data, { dispatcher }).catch(() => undefined))?.status !== 202) again += 1
+    }
+    await send('first', `first-${runs}`) // wakes it
     again = 0
-    const tally = tallied(world)
-    await tally.look()
-    const [before, cpuBefore] = [tally.taken(), await cpuByProgram()]
-    const looks = setInterval(() => void tally.look().catch(() => {}), 2000) // the last look, below, is the one that may fail
-    const times: number[] = []
-    const started = performance.now()
+    const memory: number[] = []
+    let looksFailed = 0
+    const look = async (): Promise<void> => {
+      await records.look()
+      memory.push(...(await residents(world)))
+    }
+    await look()
+    const cpuBefore = await cpuByProgram()
+    const looks = setInterval(() => void look().catch(() => looksFailed++), 1000) // a process may end while it is looked at
+    const due = new Map<string, number>()
+    const startedMs = Date.now()
     const agent = async (_: unknown, nth: number): Promise<void> => {
       for (let n = nth; n < rate * seconds; n += agents) {
-        const due = started + (n * 1000) / rate
-        const wait = due - performance.now()
+        const dueMs = startedMs + (n * 1000) / rate
+        due.set(`${prefix}${n}`, dueMs)
+        const wait = dueMs - Date.now()
         if (wait > 0) await new Promise(resolve => setTimeout(resolve, wait))
-        await send(`host-${nth}`, String(n))
-        times.push(performance.now() - due)
+        await send(`host-${nth}`, `${prefix}${n}`)
       }
     }
     await Promise.all(Array.from({ length: agents }, agent)).finally(() => clearInterval(looks))
-    const took = (performance.now() - started) / 1000
-    const busy = busiest(cpuBefore, await cpuByProgram(), took)
-    await tally.look()
+    const busy = busiest(cpuBefore, await cpuByProgram(), (Date.now() - startedMs) / 1000)
+    await records.look()
+    const handled = await records.settled(due.size)
+    const firsts = [...handled].map(([id, times]) => ({ dueMs: due.get(id) ?? Number.NaN, atMs: Math.min(...times) }))
+    const lastMs = firsts.reduce((last, { atMs }) => Math.max(last, atMs), startedMs)
     return {
-      lost: Math.max(0, rate * seconds + again - (tally.taken() - before)),
+      lost: due.size - handled.size,
+      duplicates: [...handled.values()].filter(times => times.length > 1).length,
       again,
-      rate: times.length / took,
-      p50: percentile(times, 50),
-      p99: percentile(times, 99),
-      memory: tally.memory(),
+      rate: handled.size / ((lastMs - startedMs) / 1000),
+      times: firsts.map(({ dueMs, atMs }) => atMs - dueMs),
+      memory,
+      looksFailed,
       busiest: busy
     }
   }

@@ -1,5 +1,8 @@
 // A client that keeps a number of writes in flight, and a watch that counts what it sees.
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import { Agent, request } from 'node:https'
+import { json } from 'node:stream/consumers'
 
 export interface Server {
   url: string
@@ -48,10 +51,19 @@ export class Client {
     await Promise.all(Array.from({ length: inFlight }, work))
   }
 
-  /** Resolves `seen` when the watch has told of so many changes. */
+  /** The version of the whole list, from which on a watch sees what is new. */
+  async version(path: string): Promise<string> {
+    const headers = { authorization: `Bearer ${this.#server.token}` }
+    const call = request(`${this.#server.url}${path}?limit=1`, { agent: this.#agent, headers }).end()
+    const [response] = (await once(call, 'response')) as [IncomingMessage]
+    return ((await json(response)) as { metadata: { resourceVersion: string } }).metadata.resourceVersion
+  }
+
+  /** Resolves `seen` when the watch has sent so many changes. */
   async watch(path: string, count: number): Promise<{ seen: Promise<void> }> {
     const headers = { authorization: `Bearer ${this.#server.token}` }
-    const call = request(`${this.#server.url}${path}`, { agent: this.#agent, headers })
+    const from = `?watch=1&resourceVersion=${await this.version(path)}`
+    const call = request(`${this.#server.url}${path}${from}`, { agent: this.#agent, headers })
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     await new Promise<void>((started, failed) => {
       call.on('error', failed).on('response', response => {
@@ -74,17 +86,17 @@ export class Client {
 const api = '/apis/kvm.cloud.sap/v1/hypervisors'
 const manager = '?fieldManager=bench&force=true'
 
-const hypervisor = (i: number, round: number): object => ({
+const hypervisor = (i: number, round: string): object => ({
   apiVersion: 'kvm.cloud.sap/v1',
   kind: 'Hypervisor',
-  metadata: { name: `bench-${i}`, labels: { 'topology.kubernetes.io/zone': `zone-${i % 3}`, round: String(round) } },
+  metadata: { name: `bench-${i}`, labels: { 'topology.kubernetes.io/zone': `zone-${i % 3}`, round } },
   spec: { maintenanceReason: `round ${round}` }
 })
 
-/** So many applies over 1,000 hypervisors, and a watch that sees each of them: how many a second. */
-export async function applies(server: Server, count: number): Promise<number> {
+/** So many applies over 1,000 hypervisors, and a watch that sees each of them: how many a second. An earlier run has other contents. */
+export async function applies(server: Server, count: number, run: number): Promise<number> {
   const client = new Client(server)
-  const { seen } = await client.watch(`${api}?watch=1&resourceVersion=0`, count)
+  const { seen } = await client.watch(api, count)
   const started = performance.now()
   await client.all(
     Array.from({ length: count }, (_, n) => () => {
@@ -92,7 +104,7 @@ export async function applies(server: Server, count: number): Promise<number> {
       return client.send(
         'PATCH',
         `${api}/bench-${i}${manager}`,
-        hypervisor(i, Math.floor(n / 1000)),
+        hypervisor(i, `${run}-${Math.floor(n / 1000)}`),
         'application/apply-patch+yaml'
       )
     })
@@ -108,7 +120,7 @@ export async function fill(server: Server, hypervisors: number, small: number): 
   await client.all(
     Array.from(
       { length: hypervisors },
-      (_, i) => () => client.send('PATCH', `${api}/bench-${i}${manager}`, hypervisor(i, 9), 'application/apply-patch+yaml')
+      (_, i) => () => client.send('PATCH', `${api}/bench-${i}${manager}`, hypervisor(i, 'filled'), 'application/apply-patch+yaml')
     )
   )
   const path = '/api/v1/namespaces/default/configmaps'

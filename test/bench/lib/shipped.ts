@@ -1,16 +1,22 @@
-// What a manifest sets for Node, its memory and how much it may do at once, so that figures are those of what ships.
+// What a manifest sets for Node, its memory, its processor and how much it may do at once, so that figures are those of what ships.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
 
+interface Container {
+  env?: { name: string; value: string }[]
+  resources?: { limits?: { cpu?: string; memory?: string } }
+}
 interface Workload {
   kind: string
-  spec: { template?: { spec: { containerConcurrency?: number; containers: [{ env: { name: string; value: string }[] }] } } }
+  spec: { template?: { spec: { containerConcurrency?: number; containers: [Container] } } }
 }
 
 export interface Shipped {
   env: Record<string, string>
   containerConcurrency: number
+  /** Of the container; what is not set is not limited. */
+  limits: { cpu?: string; memory?: string }
 }
 
 export async function shipped(manifest: string): Promise<Shipped> {
@@ -20,6 +26,11 @@ export async function shipped(manifest: string): Promise<Shipped> {
     .find(({ kind, spec }) => ['Service', 'DaemonSet'].includes(kind) && spec.template)
   if (!workload?.spec.template) throw new Error(`${manifest} has no Service and no DaemonSet`)
   const { containers, containerConcurrency = 0 } = workload.spec.template.spec
-  const env = containers[0].env.filter(({ name }) => /^(?:NODE_OPTIONS|MALLOC_)/.test(name))
-  return { env: Object.fromEntries(env.map(({ name, value }) => [name, value])), containerConcurrency }
+  const [{ env = [], resources }] = containers
+  const ours = env.filter(({ name }) => /^(?:NODE_OPTIONS|MALLOC_)/.test(name))
+  return {
+    env: Object.fromEntries(ours.map(({ name, value }) => [name, value])),
+    containerConcurrency,
+    limits: resources?.limits ?? {}
+  }
 }

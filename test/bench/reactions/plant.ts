@@ -15,7 +15,8 @@ import { novaEnv } from '../../functions/ha/stage.ts'
 import { startBundle } from '../../runtime/bundled.ts'
 import { asServiceAccount } from '../../servers/identity.ts'
 import { startKubernetes } from '../../servers/real-kubernetes.ts'
-import { cpuSeconds } from '../lib/cpu.ts'
+import { confine } from '../lib/confine.ts'
+import { cpuSeconds } from '../lib/processes.ts'
 import { shipped } from '../lib/shipped.ts'
 
 export type Server = ReturnType<Awaited<ReturnType<typeof startOpenStack>>['addServer']>
@@ -48,18 +49,22 @@ export async function plant(t: Test, hosts: readonly string[], each: number, sta
   }
   await Promise.all(Array.from({ length: atOnce }, worker))
   const sink = await sinkOf(t)
-  const { env, containerConcurrency } = await shipped('ha.yaml')
-  const { url, pid } = await startBundle(t, 'functions/ha/main.ts', {
+  const settings = await shipped('ha.yaml')
+  const { containerConcurrency } = settings
+  const confined = await confine(t, settings)
+  const env = {
     ...novaEnv(fake),
     KUBECONFIG: await asServiceAccount(t, api, 'ha.yaml', 'ha'),
     POLICY_FILE: join(folder, 'policy.yaml'),
     K_SINK: sink.url,
     LOG_LEVEL: 'info',
-    ...env
-  })
+    ...settings.env
+  }
+  const { url, pid } = await startBundle(t, 'functions/ha/main.ts', env, confined.command)
   const controlPlane = await processesOf(dirname(api.kubeconfig))
   const served = (): number => controlPlane.reduce((sum, one) => sum + cpuSeconds(one), 0)
-  return { admin, servers, sink, url, pid, containerConcurrency, served }
+  const note = `${confined.note}, ${containerConcurrency} events at once`
+  return { admin, servers, sink, url, pid, containerConcurrency, served, note }
 }
 
 /** A broker that takes what the function tells. */

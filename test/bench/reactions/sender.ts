@@ -4,9 +4,9 @@ import { connect, type Socket } from 'node:net'
 import { answerEnd } from '../lib/press.ts'
 
 export interface Sender {
-  /** how many may be sent at once, still */
+  /** how many more can be sent at once */
   free(): number
-  /** the status of the answer */
+  /** the status of the answer; waits for a connection when all are in use, as what is sent again may */
   send(request: Buffer): Promise<number>
   close(): void
 }
@@ -20,15 +20,17 @@ export async function sender(port: number, atOnce: number): Promise<Sender> {
     })
   )
   const all = [...idle]
+  const waiting: Array<(socket: Socket) => void> = []
   return {
     free: () => idle.length,
     async send(request) {
-      const socket = idle.pop()
-      if (!socket) throw new Error('no connection is free')
+      const socket = idle.pop() ?? (await new Promise<Socket>(resolve => waiting.push(resolve)))
       const answer = answerOf(socket)
       socket.write(request)
       const status = await answer
-      idle.push(socket)
+      const next = waiting.shift()
+      if (next) next(socket)
+      else idle.push(socket)
       return status
     },
     close: () => all.forEach(socket => socket.destroy())
