@@ -1,11 +1,12 @@
 // Real libvirtd and QEMU, as many as wanted, each in namespaces of its own; everything ends with the test, or with its process
-import { execFileSync, spawn } from 'node:child_process'
+import { execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { connect, type ConnectOptions, type Credentials } from 'node-libvirt'
 import { cacheFolder } from './cache.ts'
 
@@ -46,6 +47,9 @@ export interface LibvirtNode {
   readonly run: (command: string) => string
   /** virsh on the QEMU driver */
   readonly virsh: (command: string) => string
+  /** The same without holding up this process, where something else in it must go on meanwhile */
+  readonly runAsync: (command: string) => Promise<string>
+  readonly virshAsync: (command: string) => Promise<string>
   /** A signal to libvirtd alone; its guests stay. */
   readonly kill: (signal: 'KILL' | 'STOP' | 'CONT') => void
 }
@@ -103,20 +107,28 @@ function handle(lab: string, dir: string, name: string, env: NodeJS.ProcessEnv):
   // the pid in the file is one of the lab, so that a node is entered from there
   const enter = `nsenter -t $(pgrep -P $(cat $DIR/${name}/pid)) -m -p -u sh -ec "$COMMAND"`
   const run = (command: string) => inside(lab, { ...env, COMMAND: command }, enter)
+  const virsh = (command: string) => ['-ec', `virsh -q -c '${uri}' ${command}`]
   return {
     socket,
     uri,
     testUri: `test+unix:///default?socket=${socket}`,
     run,
-    virsh: command => execFileSync('sh', ['-ec', `virsh -q -c '${uri}' ${command}`], { encoding: 'utf8', env, stdio: 'pipe' }),
+    virsh: command => execFileSync('sh', virsh(command), { encoding: 'utf8', env, stdio: 'pipe' }),
+    runAsync: async command => (await execute('nsenter', inLab(lab, enter), { env: { ...env, COMMAND: command } })).stdout,
+    virshAsync: async command => (await execute('sh', virsh(command), { env })).stdout,
     kill: signal => void run(`kill -${signal} $(cat /run/libvirt/libvirtd.pid)`)
   }
 }
 
+const execute = promisify(execFile)
+
 /** By the shell, in the namespaces that this `unshare` has made. */
-function inside(unshare: string, env: NodeJS.ProcessEnv, command: string): string {
+const inside = (unshare: string, env: NodeJS.ProcessEnv, command: string): string =>
+  execFileSync('nsenter', inLab(unshare, command), { env, encoding: 'utf8', stdio: 'pipe' })
+
+function inLab(unshare: string, command: string): string[] {
   const init = execFileSync('pgrep', ['-P', unshare], { encoding: 'utf8' }).trim()
-  return execFileSync('nsenter', ['-t', init, '-n', '-m', '-p', 'sh', '-ec', command], { env, encoding: 'utf8', stdio: 'pipe' })
+  return ['-t', init, '-n', '-m', '-p', 'sh', '-ec', command]
 }
 
 /** The socket accepts before the drivers are there: only an open connection is proof. */

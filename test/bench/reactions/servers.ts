@@ -52,7 +52,7 @@ export const run = (report: Report): Promise<void> =>
     for (const name of names) {
       const id = ids.get(name) ?? ''
       const from = performance.now()
-      killQemu(name)
+      await killQemu(name)
       const back = async (): Promise<number | undefined> => {
         if (
           !started.has(id) &&

@@ -18,9 +18,9 @@ export interface Compute {
   virt: () => Libvirt
   reconnect: () => Promise<void>
   /** The process of its guest ends without a word. */
-  killQemu: (name: string) => void
+  killQemu: (name: string) => Promise<unknown>
   /** What a guest would write to a port. */
-  monitor: (name: string, ...commands: string[]) => void
+  monitor: (name: string, ...commands: string[]) => Promise<unknown>
   /** What nova-compute could not do. */
   failures: unknown[]
 }
@@ -60,10 +60,9 @@ export async function compute(t: Test, node: LibvirtNode, fake: FakeOpenStack, h
       fake.addServer({ id: domain.uuid, name, host })
       return domain
     },
-    killQemu: name => void node.run(`kill -9 $(cat /run/libvirt/qemu/${name}.pid)`),
-    monitor(name, ...commands) {
-      node.virsh(`'${commands.map(command => `qemu-monitor-command ${name} --hmp "${command}"`).join('; ')}'`)
-    }
+    killQemu: name => node.runAsync(`kill -9 $(cat /run/libvirt/qemu/${name}.pid)`),
+    monitor: (name, ...commands) =>
+      node.virshAsync(`'${commands.map(command => `qemu-monitor-command ${name} --hmp "${command}"`).join('; ')}'`)
   }
 }
 

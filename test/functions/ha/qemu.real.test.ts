@@ -111,7 +111,7 @@ const program = ['o /w 0xcf8 0x80002860', 'o /h 0xcfc 0x0007', 'o /w 0xcf8 0x800
 
 t.test('what broke gets what fits', async t => {
   for (const action of actions) {
-    monitor(action, ...program)
+    await monitor(action, ...program)
     await virt().call(p.domainResume, { domain: domain(action) })
   }
   const full = 'error-pread=ENOSPC error-pread-rate=100%'
@@ -119,17 +119,17 @@ t.test('what broke gets what fits', async t => {
   await writeFile(`${dir}/full`, '')
   run(`nbdkit -i 127.0.0.1 -p 10810 --filter=error memory 1M ${full} error-pread-file=${dir}/full`)
   // T-20: users' wishes, and at the same time the guest dies
-  killQemu('wanted-off')
+  await killQemu('wanted-off')
   await nova('POST', `/servers/${id('wanted-off')}/action`, { 'os-stop': null })
   await nova('POST', `/servers/${id('wanted-new')}/action`, { reboot: { type: 'HARD' } })
   await nova('DELETE', `/servers/${id('deleted')}`)
-  killQemu('killed')
-  monitor('panicked', 'o /b 0x505 1')
-  monitor('guest', 'o /h 0x604 0x2000') // ACPI S5, as the guest would enter it
+  await killQemu('killed')
+  await monitor('panicked', 'o /b 0x505 1')
+  await monitor('guest', 'o /h 0x604 0x2000') // ACPI S5, as the guest would enter it
   await virt().call(p.domainDestroy, { domain: domain('destroyed') })
   await virt().call(p.domainSuspend, { domain: domain('paused') })
   for (let n = 0; n < 3; n++) await virt().call(p.domainReset, { domain: domain('burst') })
-  t.throws(() => monitor('unmanaged', 'xp /1500000bx 0'), 'a reply that is too long for libvirtd: it gives the monitor up')
+  await t.rejects(monitor('unmanaged', 'xp /1500000bx 0'), 'a reply that is too long for libvirtd: it gives the monitor up')
   guests.set('disk', await server('disk', remote(10_809)))
   guests.set('healed', await server('healed', remote(10_810)))
   // healed as soon as QEMU has paused the guest: it is resumed once, diskRecheckSeconds later
@@ -159,7 +159,7 @@ t.test('what broke gets what fits', async t => {
     ['shutdown', 'Recovered', '', /^Fault$/]
   ]
   for (const [name, state, kind, rule] of ends) {
-    const found = await ended(id(name))
+    const found = await ended(id(name), kind)
     t.match(found, { state, rule, ...(kind && { kind }) }, `${name}: ${found.event}: ${found.reason}`)
   }
   // the history has room for ten, and more than that was decided here

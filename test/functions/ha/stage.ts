@@ -22,8 +22,8 @@ export interface Stage {
   told: Broker
   ha: () => Promise<Ha>
   incident: (server: string) => Promise<Incident | undefined>
-  /** Its incident, as soon as nothing more is to come. */
-  ended: (server: string) => Promise<Incident>
+  /** Its incident, as soon as nothing more is to come; one that was reported as less is opened again by the event that says more. */
+  ended: (server: string, kind?: string | RegExp) => Promise<Incident>
   /** The function looks at the host now, without any news of it; answers when it has. */
   look: () => Promise<number>
   /** Nova's compute service of the host, as soon as it is so. */
@@ -87,11 +87,12 @@ export async function stage(
     told,
     ha,
     incident,
-    async ended(server) {
+    async ended(server, kind = '') {
       let last: Incident | undefined
       const over = async (): Promise<Incident | undefined> => {
         last = await incident(server)
-        return last && ['Recovered', 'Reported', 'Blocked', 'Closed'].includes(last.state) ? last : undefined
+        if (!last || !['Recovered', 'Reported', 'Blocked', 'Closed'].includes(last.state)) return undefined
+        return kind === '' || last.kind.search(kind) >= 0 ? last : undefined
       }
       return eventually(`the end of ${server}`, over, patienceMs).catch((cause: unknown) => {
         throw new Error(`it is ${JSON.stringify(last)}`, { cause })
