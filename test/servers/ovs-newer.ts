@@ -7,6 +7,8 @@ import { cacheFolder } from './cache.ts'
 import { type Prepared, say } from './say.ts'
 
 const suite = 'trixie'
+/** What that suite has. */
+export const release = { ovs: '3.5.0', ovn: '25.03.0' }
 export const folder = cacheFolder(`ovs-${suite}`)
 
 export async function prepare(): Promise<Prepared> {

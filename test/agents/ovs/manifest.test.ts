@@ -50,7 +50,7 @@ t.test('OV-67 the network of the host, and nothing else of it', async t => {
   )
 })
 
-t.test('OV-69 the budget', async t => {
+t.test('requests, limits and heap of the seed', async t => {
   t.strictSame(container.resources, { requests: { memory: '128Mi', cpu: '50m' }, limits: { memory: '256Mi', cpu: '200m' } })
   t.match(
     container.env.find(({ name }: { name: string }) => name === 'NODE_OPTIONS').value,
