@@ -80,6 +80,6 @@ exec ${NETNS:+ip netns exec "$NETNS"} \
     while :; do
       libvirtd -f /etc/libvirt/libvirtd.conf --listen -p /run/libvirt/libvirtd.pid || true
       [ -n "$RESTART" ] || exit 1
-      sleep 0.3
+      sleep 0.1
       while [ -e /run/libvirt/hold ]; do sleep 0.1; done
     done'
