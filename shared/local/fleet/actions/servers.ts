@@ -1,4 +1,3 @@
-import { reference } from '../domains/domain.ts'
 import { tell } from '../../openstack/index.ts'
 import { guestIn, runningGuest, serverIn, Undoable } from './find.ts'
 import type { Deeds } from './perform.ts'
@@ -29,25 +28,14 @@ export const serverDeeds: Pick<Deeds, Names> = {
   },
   'fire-watchdog': (fleet, { vm, action }) => {
     const { instance, host, domain } = runningGuest(fleet, vm)
-    host.domains.tell({ kind: 'watchdog', domain: reference(domain), action })
-    if (action === 'reset') host.domains.reset(domain)
-    if (action === 'pause') {
-      host.domains.pause(domain, 'watchdog')
-      instance.powerState = 3
-    }
-    if (action === 'poweroff') {
-      host.domains.stop(domain, 'shutdown')
-      Object.assign(instance, { vmState: 'stopped', powerState: 4 })
-    }
+    host.domains.fireWatchdog(domain, action)
+    if (action === 'pause') instance.powerState = 3
+    if (action === 'poweroff') Object.assign(instance, { vmState: 'stopped', powerState: 4 })
     return { did: `the watchdog of ${instance.name} on ${host.name} has fired (${action})` }
   },
   'fail-disk': (fleet, { vm, device, reason }) => {
     const { instance, host, domain } = runningGuest(fleet, vm)
-    const path = `/var/lib/nova/instances/${instance.id}/disk`
-    const error = { domain: reference(domain), path, device, action: 'pause' } as const
-    host.domains.tell({ kind: 'io-error', ...error })
-    host.domains.tell({ kind: 'io-error-reason', ...error, reason })
-    host.domains.pause(domain, 'io-error')
+    host.domains.failDisk(domain, device, `/var/lib/nova/instances/${instance.id}/disk`, reason)
     instance.powerState = 3
     return { did: `${device} of ${instance.name} on ${host.name} gives I/O errors (${reason}); the server is paused` }
   },

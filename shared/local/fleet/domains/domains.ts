@@ -7,6 +7,7 @@ import { iterationAt, jobParams, progress } from './job.ts'
 type Lifecycle = Extract<ServedEvent, { kind: 'lifecycle' }>
 type Named<E> = Extract<Lifecycle, { event: E }>['detail']
 export type StopDetail = Extract<Named<'stopped'>, string>
+type WatchdogAction = Extract<ServedEvent, { kind: 'watchdog' }>['action']
 type PauseReason = 'user' | 'io-error' | 'watchdog'
 
 const pauseDetail = { user: 'paused', 'io-error': 'io-error', watchdog: 'watchdog' } as const
@@ -77,6 +78,22 @@ export class Domains {
 
   reset(domain: SimDomain): void {
     if (isActive(domain)) this.tell({ kind: 'reboot', domain: reference(domain) })
+  }
+
+  /** The watchdog of the guest, and what it does to the guest. */
+  fireWatchdog(domain: SimDomain, action: WatchdogAction): void {
+    this.tell({ kind: 'watchdog', domain: reference(domain), action })
+    if (action === 'reset') this.reset(domain)
+    if (action === 'pause') this.pause(domain, 'watchdog')
+    if (action === 'poweroff') this.stop(domain, 'shutdown')
+  }
+
+  /** libvirt tells it twice, the second time with the reason; QEMU has paused the guest. */
+  failDisk(domain: SimDomain, device: string, path: string, reason: string): void {
+    const error = { domain: reference(domain), path, device, action: 'pause' } as const
+    this.tell({ kind: 'io-error', ...error })
+    this.tell({ kind: 'io-error-reason', ...error, reason })
+    this.pause(domain, 'io-error')
   }
 
   undefine(domain: SimDomain): void {
