@@ -2,13 +2,10 @@
 import { join } from 'node:path'
 import { runJobs } from './runner/pool.ts'
 import { report } from './runner/report.ts'
+import { slow } from './runner/slow.ts'
 import { findTests, jobsOf } from './runner/suite.ts'
 import { readTimes } from './runner/times.ts'
 
-// What computes for more than some seconds is left to `npm test`: whole fleets, storms, a broker killed again and again, and most of the
-// drains that are played through.
-const slow =
-  /\.real\.test\.ts$|\/package\.test\.ts$|^test\/(?:cli|runner)\/|^test\/local\/(?:demo|start|fleet\/(?:actions|agents|scenarios|simulated)|broker\/durability|kube-api\/bounds)|\/(?:asked|calls|random-[2-8]|storm|together)\.test\.ts$/
 const root = join(import.meta.dirname, '..')
 const files = (await findTests(root, ['test/**/*.test.ts'])).filter(({ path }) => !slow.test(path))
 const out = report(text => process.stdout.write(text), 'npm test --')

@@ -1,0 +1,30 @@
+// Mutants that no test can kill, because the mutated code does the same. Found by what stands there, not by the number of the line.
+import type { Mutant } from './mutants.ts'
+
+export interface Equivalent {
+  file: string
+  /** The line in which the change begins, trimmed. */
+  line: string
+  from: string
+  to: string
+  /** Why nothing can differ. */
+  reason: string
+}
+
+export const equivalents: readonly Equivalent[] = []
+
+/** The mutants that are left to be killed, and the entries of the list that match nothing any more. */
+export function withoutEquivalents(
+  mutants: readonly Mutant[],
+  list: readonly Equivalent[]
+): { rest: Mutant[]; excused: Mutant[]; stale: Equivalent[] } {
+  const matches = (mutant: Mutant, { file, line, from, to }: Equivalent): boolean =>
+    mutant.file === file && mutant.context === line && mutant.original === from && mutant.text === to
+  const files = new Set(mutants.map(({ file }) => file))
+  const excused = mutants.filter(mutant => list.some(entry => matches(mutant, entry)))
+  return {
+    rest: mutants.filter(mutant => !excused.includes(mutant)),
+    excused,
+    stale: list.filter(entry => files.has(entry.file) && !mutants.some(mutant => matches(mutant, entry)))
+  }
+}
