@@ -3,6 +3,7 @@ import type { ComputeService } from 'openstack-sdk-lite'
 import { findCondition } from '../../shared/kube/conditions.ts'
 import { disabledBy, disabledReason, mayEnable } from '../../shared/openstack/compute-service.ts'
 import { verdictOf } from '../../shared/openstack/eviction-verdict.ts'
+import { setBy } from '../../shared/rules/maintenance-stamp.ts'
 import type { Eviction } from '../../shared/schema/eviction.ts'
 import type { Hypervisor } from '../../shared/schema/hypervisor.ts'
 
@@ -80,7 +81,7 @@ export function decide(seen: Seen, nowMs: number): Step {
 function disable({ hypervisor, service }: Seen, mode: Mode): ServiceStep {
   if (!service || service.status === 'disabled') return { do: 'leave' }
   const { maintenanceReason } = hypervisor.spec
-  const askedBy = hypervisor.metadata.annotations?.['kvm.cloud.sap/maintenance-by']
+  const askedBy = hypervisor.metadata.annotations?.[setBy]
   return {
     do: 'disable',
     reason: disabledReason({
@@ -98,7 +99,7 @@ function outOf({ hypervisor, eviction, service, takeover, extended }: Seen, sinc
   if (eviction) {
     // an older CRD knows no word to cancel it: to delete it is to let running moves end (EV-25)
     const idle = verdictOf(eviction) !== undefined || eviction.status?.startedAt === undefined
-    if (idle || !extended || nowMs - sinceMs >= cancelLimitMs)
+    if (idle || !extended || nowMs - restsSinceMs(eviction, sinceMs, nowMs) >= cancelLimitMs)
       return { ...step, eviction: { do: 'delete' }, waitingFor: 'the Eviction to be gone' }
     return { ...step, eviction: { do: 'cancel' }, waitingFor: 'the Eviction to end' }
   }
@@ -113,6 +114,13 @@ function outOf({ hypervisor, eviction, service, takeover, extended }: Seen, sinc
     service: { do: 'report', actual: `disabled: ${service.disabledReason ?? 'no reason given'}` },
     eviction: none
   }
+}
+
+/** HV-47: the verdict is awaited for two minutes beyond the last running move, however long that one takes. */
+function restsSinceMs({ status }: Eviction, sinceMs: number, nowMs: number): number {
+  const { instances = [] } = status ?? {}
+  if (instances.some(({ state }) => state === 'Migrating' || state === 'Confirming')) return nowMs
+  return Math.max(sinceMs, ...instances.flatMap(({ finishedAt }) => (finishedAt ? [Date.parse(finishedAt)] : [])))
 }
 
 /** Made for the host by us or by the operator before us; one that a person made works alone, whatever its name (EV-2). */

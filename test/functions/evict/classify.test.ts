@@ -1,12 +1,8 @@
-// EV-6: the table §4.2 over every status × task × power that Nova can produce.
+// EV-6: the table §4.2 over every status × task × power that Nova can produce. Long, because Nova's own table of states is part of it.
 import type { Server } from 'openstack-sdk-lite'
 import t from 'tap'
 import { cautious, classify, type Action, type Circumstances } from '../../../functions/evict/classify.ts'
-import type { MoveRecord } from '../../../functions/evict/records.ts'
-
-const now = Date.parse('2026-11-16T12:00:00Z')
-const minute = 60_000
-const ago = (minutes: number): string => new Date(now - minutes * minute).toISOString()
+import { ago, around, record, server } from './server.ts'
 
 // nova/api/openstack/common.py, _STATE_MAP: vm_state → task_state → what a user sees; every other task shows `default`
 const shown: Record<string, { default: string; [task: string]: string }> = {
@@ -96,59 +92,6 @@ const tasks = [
   'unshelving'
 ]
 const powers = [null, 0, 1, 3, 4, 6, 7]
-
-function server(more: Partial<Server> = {}): Server {
-  const none = {
-    hypervisorHostname: null,
-    instanceName: null,
-    zone: null,
-    projectId: null,
-    userId: null,
-    imageId: null,
-    hostStatus: null,
-    fault: null,
-    locked: false
-  }
-  const lists = { metadata: {}, tags: [], groups: [], volumes: [] }
-  const times = { created: ago(1000), updated: ago(2), launchedAt: ago(1000) }
-  return {
-    id: 's',
-    name: 's',
-    status: 'ACTIVE',
-    vmState: 'active',
-    taskState: null,
-    powerState: 1,
-    host: 'hv1',
-    flavor: null,
-    partial: false,
-    ...none,
-    ...lists,
-    ...times,
-    ...more
-  }
-}
-const around = (more: Partial<Circumstances> = {}): Circumstances => ({
-  host: 'hv1',
-  nowMs: now,
-  strategy: 'auto',
-  policy: cautious,
-  excluded: false,
-  domain: undefined,
-  records: [],
-  ...more
-})
-const record = (more: Partial<MoveRecord> = {}): MoveRecord => ({
-  id: 1,
-  uuid: 'u',
-  server: 's',
-  type: 'live-migration',
-  status: 'running',
-  source: 'hv1',
-  target: 'hv2',
-  created: ago(3),
-  updated: ago(1),
-  ...more
-})
 
 /** The table as the specification has it, by row. */
 function expected(status: string, task: string | null, power: number | null): string {

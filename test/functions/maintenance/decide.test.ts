@@ -58,6 +58,17 @@ for (const mode of ['manual', 'auto', 'termination'] as const) {
   })
 }
 
+void t.test('HV-32: the reason names the mode, its reason and who asked for it', async t => {
+  const given = host('manual')
+  const by = { ...given.metadata, annotations: { 'kvm.cloud.sap/maintenance-set-by': 'jane' } }
+  const reasonOf = (asked: Hypervisor): unknown => step(asked).service
+  t.strictSame(reasonOf(given), { do: 'disable', reason: 'drover: maintenance=manual (drover-maintenance)' })
+  t.strictSame(reasonOf({ ...given, metadata: by, spec: { ...given.spec, maintenanceReason: 'new fans' } }), {
+    do: 'disable',
+    reason: 'drover: maintenance=manual: new fans (asked by jane, drover-maintenance)'
+  })
+})
+
 void t.test('"": the Eviction ends, goes, then the host is enabled (HV-47)', async t => {
   t.match(step(host(''), { eviction: eviction(running), service: ours }), { service: none, eviction: { do: 'cancel' } })
   t.match(step(host(''), { eviction: eviction(ended('Cancelled')), service: ours }), {
@@ -65,9 +76,17 @@ void t.test('"": the Eviction ends, goes, then the host is enabled (HV-47)', asy
     eviction: { do: 'delete' }
   })
   t.match(step(host(''), { eviction: eviction(), service: ours }), { eviction: { do: 'delete' } }, 'it never began')
-  const since = new Date(nowMs - 120_000).toISOString()
-  const waited = host('', { maintenance: { mode: '', since } })
-  t.match(step(waited, { eviction: eviction(running), service: ours }), { eviction: { do: 'delete' } }, 'two minutes are enough')
+  const clearedMs = (ms: number) => host('', { maintenance: { mode: '', since: new Date(nowMs - ms).toISOString() } })
+  const moves = (...instances: NonNullable<NonNullable<Eviction['status']>['instances']>) => eviction({ ...running, instances })
+  const stop = (ms: number, given: Eviction) => step(clearedMs(ms), { eviction: given, service: ours }).eviction.do
+  t.equal(stop(119_999, moves()), 'cancel')
+  t.equal(stop(120_000, moves()), 'delete', 'nothing moves: two minutes are enough')
+  t.equal(stop(3_600_000, moves({ id: 'vm-1', state: 'Migrating' })), 'cancel', 'a running move ends first')
+  t.equal(stop(3_600_000, moves({ id: 'vm-1', state: 'Confirming' })), 'cancel', 'a cold move is confirmed first')
+  const endedMs = (ms: number) => ({ id: 'vm-1', state: 'Done' as const, finishedAt: new Date(nowMs - ms).toISOString() })
+  t.equal(stop(3_600_000, moves(endedMs(119_000), { id: 'vm-2', state: 'Waiting' })), 'cancel', 'the verdict has two minutes')
+  t.equal(stop(3_600_000, moves(endedMs(120_000), { id: 'vm-2', state: 'Waiting' })), 'delete')
+  t.equal(stop(119_000, moves(endedMs(600_000))), 'cancel', 'an end before the mode was cleared does not count')
   t.match(step(host(''), { service: ours }), { service: { do: 'enable' }, eviction: none })
   t.match(step(host('')), { service: none, eviction: none })
   t.match(step(host(''), { service: service({ forcedDown: true }) }), { service: { do: 'enable' } }, 'forced_down is cleared')
