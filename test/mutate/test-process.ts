@@ -25,6 +25,7 @@ export async function testRun({ root, file, env, preload, seconds }: TestRun): P
       TAP_BAIL: '1',
       TAP_TIMEOUT: '300',
       DROVER_FAST: 'true',
+      DROVER_SHARD: '1/8',
       NODE_OPTIONS: `--conditions=drover --import=${preload}`,
       ...env
     }

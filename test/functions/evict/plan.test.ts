@@ -125,7 +125,7 @@ const candidate = (
   return {
     server: server({ id, flavor, created, metadata }),
     how: 'live',
-    entry: { id, state: 'Pending' },
+    entry: { id, state: 'Waiting' },
     noCapacity: false,
     ...rest
   }
