@@ -90,6 +90,8 @@ function join(host: string, known: Incident, heard: Exclude<Heard, { about: 'hos
   if (known.kind === 'postcopy' && heard.kind !== 'postcopy') return counted
   if (heard.kind === 'postcopy' && known.kind !== 'postcopy') return open(host, heard, nowMs, known)
   if (gapMs < 0 && !near) return known // delivered late: judged already, by what was then the present
+  // of before it was proven to run again: a stop of our own restart, delivered late
+  if (known.state === 'Recovered' && heard.atMs <= ms(known.since)) return known
   if (underWay(known.state)) return duringRestart(known, counted, heard)
   if (near) return sameFault(known, counted, heard, host, nowMs)
   if (isOver(known) || isReboot(known) || known.kind === 'disk') return open(host, heard, nowMs, known)

@@ -62,6 +62,17 @@ t.test(
   }
 )
 
+t.test('the stop of our own restart, delivered after the server was proven to run, opens nothing', async t => {
+  const it = world().domain('off').tell(domainCrashed, life('stopped/failed')).pass(5)
+  t.strictSame(calls(it), ['restart 01'])
+  const restartedMs = it.nowMs
+  it.domain('running', restartedMs + s).pass(120)
+  const [before] = it.ha.incidents ?? []
+  t.match(before, { state: 'Recovered', kind: 'crashed' })
+  it.tell(domainStopped, life('stopped/destroyed'), restartedMs).pass(10)
+  t.strictSame(it.ha.incidents, [before])
+})
+
 t.test('what has its end goes after eleven minutes, a server that was given up when it runs, or after a day', async t => {
   const kept = (it: World, minutes: number): number => {
     it.nowMs += minutes * 60 * s
