@@ -11,7 +11,7 @@ import {
   Node,
   Role
 } from '../../shared/kube/index.ts'
-import { kubernetes } from '../servers/real-kubernetes.ts'
+import { kubernetes } from '../servers/kubernetes.ts'
 import { connected, until } from './connected.ts'
 
 const api = await kubernetes(t)

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { ConfigMap, connect, Role, RoleBinding, Secret } from '../../shared/kube/index.ts'
-import { kubernetes } from '../servers/real-kubernetes.ts'
+import { kubernetes } from '../servers/kubernetes.ts'
 import { connected, folder, kubeconfig, until } from './connected.ts'
 import { relay } from './relay.ts'
 

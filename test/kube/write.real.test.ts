@@ -1,6 +1,6 @@
 import t from 'tap'
 import { ConfigMap, Namespace } from '../../shared/kube/index.ts'
-import { kubernetes } from '../servers/real-kubernetes.ts'
+import { kubernetes } from '../servers/kubernetes.ts'
 import { connected } from './connected.ts'
 
 const api = await kubernetes(t)

@@ -12,7 +12,7 @@ const users = JSON.parse(readFileSync(at('users.json'), 'utf8')) as Record<strin
 await startKubeApi({
   port: Number(port),
   state: openState(at('state.db')),
-  certificate: { certificate: readFileSync(at('ca.crt'), 'utf8'), key: readFileSync(at('ca.key'), 'utf8') },
+  certificate: { certificate: readFileSync(at('apiserver.crt'), 'utf8'), key: readFileSync(at('apiserver.key'), 'utf8') },
   users,
   // written before the answer is sent: a test that has its answer finds the line
   audit(event) {

@@ -1,7 +1,7 @@
 // Drover's own embedded Kubernetes API as a server of tests: reached, killed and started again like the real one. It has no etcd and no controller manager.
-import { copyFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { selfSigned } from '../../shared/runtime/self-signed.ts'
+import { selfSigned, type Certificate } from '../../shared/runtime/self-signed.ts'
 import { accessIn, users, writeAccess, type ControlPlane, type Part, type Tokens } from './access.ts'
 import { answers, guarded } from './guarded.ts'
 import { kubernetesServer } from './kubernetes-server.ts'
@@ -11,17 +11,22 @@ const program = join(import.meta.dirname, 'embedded-api.ts')
 
 async function startEmbeddedPlane(): Promise<ControlPlane> {
   const { folder, start, kill, until, stop } = await guarded<'kube-apiserver'>()
-  // one certificate, its own authority, for the server and for webhooks
-  const { certificate, key } = selfSigned({ commonName: 'drover-test', names: ['127.0.0.1', 'localhost'], days: 30 }, new Date())
-  await writeFile(join(folder, 'ca.crt'), certificate)
-  await writeFile(join(folder, 'ca.key'), key, { mode: 0o600 })
-  await copyFile(join(folder, 'ca.crt'), join(folder, 'webhook.crt'))
-  await copyFile(join(folder, 'ca.key'), join(folder, 'webhook.key'))
+  // certificates that are their own authorities: `ca.crt` is both of them
+  const [api, webhook] = [certificateFor('drover-test-api'), certificateFor('drover-test-webhook')]
+  const ca = api.certificate + webhook.certificate
+  const files = {
+    'ca.crt': ca,
+    'apiserver.crt': api.certificate,
+    'apiserver.key': api.key,
+    'webhook.crt': webhook.certificate,
+    'webhook.key': webhook.key,
+    'audit.log': ''
+  }
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text, { mode: 0o600 })
   const port = await freePort()
   const server = `https://127.0.0.1:${port}`
-  const tokens = await writeAccess(folder, server, certificate)
+  const tokens = await writeAccess(folder, server, ca)
   await writeFile(join(folder, 'users.json'), JSON.stringify(usersByToken(tokens)), { mode: 0o600 })
-  await writeFile(join(folder, 'audit.log'), '')
   const command = [
     process.execPath,
     '--conditions=drover',
@@ -32,7 +37,7 @@ async function startEmbeddedPlane(): Promise<ControlPlane> {
   ]
   const up = async () => {
     await start('kube-apiserver', command)
-    await until('kube-apiserver', () => answers(`${server}/readyz`, certificate, tokens.admin))
+    await until('kube-apiserver', () => answers(`${server}/readyz`, ca, tokens.admin))
   }
   try {
     await up()
@@ -46,6 +51,9 @@ async function startEmbeddedPlane(): Promise<ControlPlane> {
   }
   return { ...accessIn(folder, server, tokens), up, kill: killPart, stop }
 }
+
+const certificateFor = (commonName: string): Certificate =>
+  selfSigned({ commonName, names: ['127.0.0.1', 'localhost'], days: 30 }, new Date())
 
 const usersByToken = (tokens: Tokens): Record<string, object> =>
   Object.fromEntries(

@@ -19,14 +19,16 @@ const labelValueRule =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
 
 /** A map of strings that holds something else is refused while decoding, before any validation. */
-export function checkMetadataTypes({ kind, version }: Resource, object: KubeObject): void {
+export function checkMetadataTypes(resource: Resource, object: KubeObject): void {
   for (const key of ['labels', 'annotations'] as const)
     for (const value of Object.values(fieldsOf(object.metadata[key])))
-      if (typeof value !== 'string')
-        throw badRequest(
-          `${kind} in version "${version}" cannot be handled as a ${kind}: json: cannot unmarshal ${typeof value} into Go struct field ObjectMeta.${key} of type string`
-        )
+      if (typeof value !== 'string') throw notText(resource, 'ObjectMeta', key, value)
 }
+
+export const notText = ({ kind, version }: Resource, type: string, field: string, value: unknown): Error =>
+  badRequest(
+    `${kind} in version "${version}" cannot be handled as a ${kind}: json: cannot unmarshal ${typeof value} into Go struct field ${type}.${field} of type string`
+  )
 
 export const newMetadata = (given: Metadata, namespace: string, now: string, generation: boolean): Metadata => {
   const { deletionTimestamp: _, deletionGracePeriodSeconds: __, resourceVersion: ___, ...metadata } = given

@@ -3,7 +3,7 @@ import { check } from './check.ts'
 import type { Call, Cluster } from './cluster.ts'
 import { conform, decode, strictBody, strictPatch, type Strictness } from './decode.ts'
 import { refuseEscalation } from './escalation.ts'
-import { fillNew, fillWritten } from './kinds.ts'
+import { checkTexts, fillNew, fillWritten } from './kinds.ts'
 import { apply, recordUpdate, type Writer } from './managers.ts'
 import { finalizerWarnings, keptMetadata, newMetadata } from './metadata.ts'
 import { at, listOf, omit, same, timestamp, shown, type Fields, type KubeObject } from './object.ts'
@@ -27,6 +27,7 @@ const writerOf = ({ clock }: Cluster, { options, subresource, resource }: Call):
 
 export async function create(cluster: Cluster, call: Call, body: unknown): Promise<Written> {
   const object = decode(call, body)
+  checkTexts(call.resource, object)
   if (call.name && object.metadata.name && call.name !== object.metadata.name) throw nameMismatch(object.metadata.name, call.name)
   return insert(cluster, call, { ...object, metadata: omit(object.metadata, 'managedFields') }, strictBody(call))
 }
@@ -77,6 +78,7 @@ const nameMismatch = (name: string, onUrl: string): Error =>
 export async function update(cluster: Cluster, call: Call, body: unknown): Promise<Written> {
   const wanted = decode(call, body)
   const { resource, name } = call
+  checkTexts(resource, wanted)
   if (!wanted.metadata.name) wanted.metadata.name = resource.custom ? '' : name
   if (wanted.metadata.name !== name) throw nameMismatch(wanted.metadata.name, name)
   const version = wanted.metadata.resourceVersion
@@ -118,6 +120,9 @@ async function serverSideApply(cluster: Cluster, call: Call, body: unknown): Pro
     apply(live, config, resource.schema, writer, resource.hasStatus, options.force)
   const exists = cluster.store.get(resource.shelf, call.namespace, name)
   if (exists || call.subresource) return change(cluster, call, strictPatch, laid, true)
+  const { uid } = config.metadata
+  if (uid)
+    throw conflict(resource, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`)
   return insert(cluster, call, laid(undefined), strictPatch)
 }
 

@@ -114,6 +114,20 @@ export async function builtin(t: Test, api: Api): Promise<void> {
     t.strictSame([status, body.message], [409, 'Apply failed with 1 conflict: conflict with "one": .data.k'])
   })
 
+  await t.test('ConfigMap: texts only, and no map with nothing in it', async t => {
+    const refused = await call('POST', `${core}/configmaps`, { metadata: { name: 'odd' }, data: { k: 1 } })
+    t.strictSame(
+      [refused.status, refused.body.message],
+      [
+        400,
+        'ConfigMap in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal number into Go struct field ConfigMap.data of type string'
+      ]
+    )
+    t.notOk('data' in (await done('POST', `${core}/configmaps`, { metadata: { name: 'empty' }, data: {} })))
+    await done('PATCH', `${core}/configmaps/empty`, { data: { k: '1' } }, merge)
+    t.notOk('data' in (await done('PATCH', `${core}/configmaps/empty`, { data: { k: null } }, merge)))
+  })
+
   await t.test('Lease and Event are what they were', async t => {
     const lease = await done('POST', `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`, {
       metadata: { name: 'l' },

@@ -1,7 +1,7 @@
 // Deletion: preconditions, finalizers, collections, and what becomes of dependents.
 import type { Test } from 'tap'
 import { matchWhole } from '../../../assert/match-whole.ts'
-import { merge, runCase, until, widget, type Api, type Body } from './target.ts'
+import { apply, merge, runCase, until, widget, type Api, type Body } from './target.ts'
 
 export async function deleting(t: Test, api: Api): Promise<void> {
   const { widgets, done, call } = api
@@ -24,6 +24,7 @@ export async function deleting(t: Test, api: Api): Promise<void> {
   }
 
   await t.test('preconditions and dry run', async t => {
+    const kind = { apiVersion: 'contract.drover.dev/v1', kind: 'Widget' }
     const { metadata } = await done('POST', widgets, widget('d1'))
     const path = `${widgets}/d1`
     const about = 'Operation cannot be fulfilled on Widget.contract.drover.dev "d1": '
@@ -56,6 +57,14 @@ export async function deleting(t: Test, api: Api): Promise<void> {
       send: ['DELETE', path],
       status: 404,
       message: 'widgets.contract.drover.dev "d1" not found'
+    })
+    await runCase(t, api, {
+      name: 'an apply that means the object that is gone',
+      send: ['PATCH', `${path}?fieldManager=x`, { ...kind, metadata: { name: 'd1', uid: metadata.uid } }, apply],
+      status: 409,
+      reason: 'Conflict',
+      message:
+        'Operation cannot be fulfilled on widgets.contract.drover.dev "d1": uid mismatch: the provided object specified uid UID, and no existing object was found'
     })
   })
 
