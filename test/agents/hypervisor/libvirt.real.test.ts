@@ -8,7 +8,7 @@ import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import { create } from '../../node-libvirt/real.ts'
 import { eventually } from '../../servers/eventually.ts'
 import { asServiceAccount } from '../../servers/identity.ts'
-import { kubernetes } from '../../servers/real-kubernetes.ts'
+import { kubernetes } from '../../servers/kubernetes.ts'
 import { startLibvirt } from '../../servers/libvirt.ts'
 import { agent, broker, hostRoot } from './harness.ts'
 

@@ -13,7 +13,7 @@ import { connect } from '../../../shared/kube/index.ts'
 import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import { eventually } from '../../servers/eventually.ts'
 import { asServiceAccount } from '../../servers/identity.ts'
-import { kubernetes } from '../../servers/real-kubernetes.ts'
+import { kubernetes } from '../../servers/kubernetes.ts'
 import { startLibvirt } from '../../servers/libvirt.ts'
 import { agent, broker, hostRoot, kubeconfigOfNobody, type Told } from './harness.ts'
 

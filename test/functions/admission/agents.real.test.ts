@@ -1,6 +1,6 @@
 // HV-14 and OV-5 through the real API server: agents with the tokens of their pods, from which the API server tells the webhook the node.
 import t from 'tap'
-import { ownKubernetes } from '../../servers/real-kubernetes.ts'
+import { ownKubernetes } from '../../servers/kubernetes.ts'
 import { request } from '../../servers/request.ts'
 import { create, hostKind, hosts, installWebhooks, merged, ovsNodes, refusedBy, type Refusal, startWebhook } from './webhook.ts'
 

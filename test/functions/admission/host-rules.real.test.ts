@@ -2,7 +2,7 @@
 // cluster, so that the webhook itself is seen to refuse; with its own CRDs it refuses the same before the webhook is asked.
 import t from 'tap'
 import { eventually } from '../../servers/eventually.ts'
-import { ownKubernetes } from '../../servers/real-kubernetes.ts'
+import { ownKubernetes } from '../../servers/kubernetes.ts'
 import { request } from '../../servers/request.ts'
 import { type HostCase, hostCases } from './host.cases.ts'
 import { loosenCrds } from './loose-crds.ts'

@@ -1,6 +1,6 @@
 // HV-11…HV-13 through the real API server, as the ones who ask: a person, the functions. Warned of out of the box, refused where enforced.
 import t, { type Test } from 'tap'
-import { ownKubernetes } from '../../servers/real-kubernetes.ts'
+import { ownKubernetes } from '../../servers/kubernetes.ts'
 import { eventually } from '../../servers/eventually.ts'
 import { type Answer, request } from '../../servers/request.ts'
 import {

@@ -6,7 +6,7 @@ import t from 'tap'
 import { parse } from 'yaml'
 import { makeCertificate } from '../../../shared/local/kube-api/certificate.ts'
 import { eventually } from '../../servers/eventually.ts'
-import { ownKubernetes } from '../../servers/real-kubernetes.ts'
+import { ownKubernetes } from '../../servers/kubernetes.ts'
 import { request } from '../../servers/request.ts'
 import {
   applied,

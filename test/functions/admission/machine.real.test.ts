@@ -2,7 +2,7 @@
 // an older cluster may, so that the webhook itself is seen to refuse.
 import t from 'tap'
 import { eventually } from '../../servers/eventually.ts'
-import { ownKubernetes } from '../../servers/real-kubernetes.ts'
+import { ownKubernetes } from '../../servers/kubernetes.ts'
 import { request } from '../../servers/request.ts'
 import { loosenCrds } from './loose-crds.ts'
 import { type Case, elsewhere, refusals, warnings } from './machine.cases.ts'

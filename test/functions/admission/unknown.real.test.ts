@@ -2,7 +2,7 @@
 // A14 alone refuses. Nothing here is about how long it takes: what is never answered, or never heard of again, tells enough.
 import t from 'tap'
 import { eventually } from '../../servers/eventually.ts'
-import { ownKubernetes } from '../../servers/real-kubernetes.ts'
+import { ownKubernetes } from '../../servers/kubernetes.ts'
 import { type Answer, request } from '../../servers/request.ts'
 import { doubtfulApi } from './doubtful-api.ts'
 import {

@@ -10,7 +10,7 @@ import { condition } from '../../view/fixtures.ts'
 import { startBundle } from '../../runtime/bundled.ts'
 import { eventually } from '../../servers/eventually.ts'
 import { asServiceAccount } from '../../servers/identity.ts'
-import { kubernetes } from '../../servers/real-kubernetes.ts'
+import { kubernetes } from '../../servers/kubernetes.ts'
 import { rightsOf } from '../../servers/rights.ts'
 
 const api = await kubernetes(t)

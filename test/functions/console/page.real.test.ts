@@ -8,7 +8,7 @@ import { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import { OVSNode } from '../../../shared/schema/ovs-node.ts'
 import { condition } from '../../view/fixtures.ts'
 import { startBrowser } from '../../servers/chromium.ts'
-import { kubernetes } from '../../servers/real-kubernetes.ts'
+import { kubernetes } from '../../servers/kubernetes.ts'
 import { seriousFindings } from './axe.ts'
 
 t.setTimeout(300_000)

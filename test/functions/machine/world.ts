@@ -134,14 +134,19 @@ export async function playInstance({ admin, api }: World, namespace: string, nam
   if (code !== 200) throw new Error(JSON.stringify(body))
 }
 
-/** Plays the provisioner: a volume for each claim, which the controller manager then binds. */
+/** Plays the provisioner and the binder: a volume for each claim, and each knows the other. */
 export async function bindClaims({ admin, api }: World, namespace: string, names: readonly string[]): Promise<void> {
+  const must = async (method: string, path: string, body: object, type = 'application/json'): Promise<void> => {
+    const answer = await request(api, method, path, body, { 'content-type': type })
+    if (answer.status >= 300) throw new Error(JSON.stringify(answer.body))
+  }
   for (const name of names) {
     const claim = await admin.find(PersistentVolumeClaim, name, namespace)
-    const volume = {
+    const volumeName = `${namespace}-${name}`
+    await must('POST', '/api/v1/persistentvolumes', {
       apiVersion: 'v1',
       kind: 'PersistentVolume',
-      metadata: { name: `${namespace}-${name}` },
+      metadata: { name: volumeName },
       spec: {
         capacity: { storage: '1Ti' },
         accessModes: claim?.spec?.accessModes,
@@ -151,16 +156,11 @@ export async function bindClaims({ admin, api }: World, namespace: string, names
         claimRef: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', name, namespace, uid: claim?.metadata?.uid },
         csi: { driver: 'none.example', volumeHandle: name }
       }
-    }
-    const { status, body } = await request(api, 'POST', '/api/v1/persistentvolumes', volume)
-    if (status !== 201) throw new Error(JSON.stringify(body))
-  }
-  for (const name of names) {
-    await eventually(
-      `${name} to be bound`,
-      async () => (await admin.find(PersistentVolumeClaim, name, namespace))?.status?.phase === 'Bound',
-      60_000
-    )
+    })
+    const path = `/api/v1/namespaces/${namespace}/persistentvolumeclaims/${name}`
+    const merge = 'application/merge-patch+json'
+    await must('PATCH', path, { spec: { volumeName } }, merge)
+    await must('PATCH', `${path}/status`, { status: { phase: 'Bound' } }, merge)
   }
 }
 
