@@ -4,24 +4,35 @@ import type { User } from './cluster.ts'
 import { isAllowed, refusal } from './rbac.ts'
 import type { Store } from './store.ts'
 
+const extraHeader = 'impersonate-extra-'
+
 export function impersonated(store: Store, user: User, headers: IncomingHttpHeaders): User {
   const name = headers['impersonate-user']
   if (typeof name !== 'string') return user
-  const [, namespace, account] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(name) ?? []
-  const asked = {
-    verb: 'impersonate',
-    group: '',
-    resource: account ? 'serviceaccounts' : 'users',
-    subresource: '',
-    namespace: namespace ?? '',
-    name: account ?? name,
-    path: undefined
+  const judge = (resource: string, what: { name: string; namespace?: string; group?: string; subresource?: string }): void => {
+    const asked = { verb: 'impersonate', group: '', resource, subresource: '', namespace: '', path: undefined, ...what }
+    if (!isAllowed(store, user, asked)) throw refusal(user, asked)
   }
-  if (!isAllowed(store, user, asked)) throw refusal(user, asked)
-  const given = String(headers['impersonate-group'] ?? '')
-    .split(',')
-    .map(group => group.trim())
-    .filter(group => group !== '')
+  const [, namespace, account] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(name) ?? []
+  if (namespace && account) judge('serviceaccounts', { name: account, namespace })
+  else judge('users', { name })
+  const given = values(headers['impersonate-group'])
+  for (const group of given) judge('groups', { name: group })
+  const extra = Object.fromEntries(
+    Object.keys(headers)
+      .filter(header => header.startsWith(extraHeader))
+      .map(header => [decodeURIComponent(header.slice(extraHeader.length)), values(headers[header])])
+  )
+  for (const [key, all] of Object.entries(extra))
+    for (const value of all) judge('userextras', { name: value, group: 'authentication.k8s.io', subresource: key })
   const implied = namespace ? ['system:serviceaccounts', `system:serviceaccounts:${namespace}`] : []
-  return { username: name, groups: [...(given.length > 0 ? given : implied), 'system:authenticated'] }
+  const groups = [...(given.length > 0 ? given : implied), 'system:authenticated']
+  return { username: name, groups, ...(Object.keys(extra).length > 0 && { extra }) }
 }
+
+/** Of a header that may be sent several times. */
+const values = (header: string | string[] | undefined): string[] =>
+  String(header ?? '')
+    .split(',')
+    .map(value => value.trim())
+    .filter(value => value !== '')

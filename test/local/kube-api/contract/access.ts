@@ -47,6 +47,48 @@ export async function access(t: Test, api: Api): Promise<void> {
     })
     t.strictSame([reader.status, reader.body.reason], [403, 'Forbidden'])
     t.match(reader.body.message, `User "${username}" cannot impersonate`)
+    const self = await call(
+      'POST',
+      '/apis/authentication.k8s.io/v1/selfsubjectreviews',
+      { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' },
+      undefined,
+      { 'impersonate-user': 'jane', 'impersonate-extra-example.dev%2fplace': 'here' }
+    )
+    t.strictSame(self.body.status, {
+      userInfo: { username: 'jane', groups: ['system:authenticated'], extra: { 'example.dev/place': ['here'] } }
+    })
+  })
+
+  await t.test('who may be jane may not be in any group of her choice', async t => {
+    const name = `${namespace}-jane`
+    const apiGroup = 'rbac.authorization.k8s.io'
+    t.teardown(() => Promise.all(['clusterroles', 'clusterrolebindings'].map(kind => call('DELETE', `${rbac}/${kind}/${name}`))))
+    const rules = [{ apiGroups: [''], resources: ['users'], resourceNames: ['jane'], verbs: ['impersonate'] }]
+    await done('POST', `${rbac}/clusterroles`, { metadata: { name }, rules })
+    await done('POST', `${rbac}/clusterrolebindings`, {
+      metadata: { name },
+      roleRef: { apiGroup, kind: 'ClusterRole', name },
+      subjects: [{ apiGroup, kind: 'User', name: username }]
+    })
+    const as = (more: Record<string, string>) =>
+      call('GET', `${core}/nodes`, undefined, undefined, {
+        authorization: `Bearer ${token}`,
+        'impersonate-user': 'jane',
+        ...more
+      })
+    await until(
+      () => as({}),
+      ({ body }) => body.message?.includes('User "jane" cannot list') === true
+    )
+    const about = `is forbidden: User "${username}" cannot impersonate resource`
+    t.equal(
+      (await as({ 'impersonate-group': 'system:masters' })).body.message,
+      `groups "system:masters" ${about} "groups" in API group "" at the cluster scope`
+    )
+    t.equal(
+      (await as({ 'impersonate-extra-place': 'here' })).body.message,
+      `userextras.authentication.k8s.io "here" ${about} "userextras/place" in API group "authentication.k8s.io" at the cluster scope`
+    )
   })
 
   await t.test('what no role allows', async t => {
