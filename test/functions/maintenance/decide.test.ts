@@ -3,6 +3,7 @@ import type { ComputeService } from 'openstack-sdk-lite'
 import t from 'tap'
 import { decide, isOpen, isOurs, modeOf, type Mode, type Seen, type Step } from '../../../functions/maintenance/decide.ts'
 import { reflect } from '../../../functions/maintenance/reflect.ts'
+import { stampFor } from '../../../shared/rules/maintenance-stamp.ts'
 import type { Eviction } from '../../../shared/schema/eviction.ts'
 import type { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import { condition, hypervisor, now, type Status } from '../host-life/fixtures.ts'
@@ -90,6 +91,21 @@ void t.test('"": the Eviction ends, goes, then the host is enabled (HV-47)', asy
   t.match(step(host(''), { service: ours }), { service: { do: 'enable' }, eviction: none })
   t.match(step(host('')), { service: none, eviction: none })
   t.match(step(host(''), { service: service({ forcedDown: true }) }), { service: { do: 'enable' } }, 'forced_down is cleared')
+})
+
+void t.test('HV-32: the reason carries the mode, the words of the person, and the name that admission stamped', async t => {
+  const given = host('manual')
+  const asked = { ...given, spec: { ...given.spec, maintenanceReason: 'new fans' } }
+  const stamp = stampFor(asked, host(''), 'jane', now)
+  const annotations = Object.fromEntries(
+    Object.entries(stamp).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]))
+  )
+  const stamped = { ...asked, metadata: { ...asked.metadata, annotations } }
+  t.strictSame(step(stamped).service, {
+    do: 'disable',
+    reason: 'drover: maintenance=manual: new fans (asked by jane, drover-maintenance)'
+  })
+  t.strictSame(step(given).service, { do: 'disable', reason: 'drover: maintenance=manual (drover-maintenance)' })
 })
 
 void t.test('HV-32: whose disabling is undone', async t => {
