@@ -1,4 +1,4 @@
-// Several processes look after one Eviction, on a Kubernetes API that refuses a write of an old version: EV-10, EV-23, HA-34.
+// Several processes look after one Eviction, on a Kubernetes API that refuses a write of an old version: EV-10, EV-23.
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Cloud, connect as connectCloud } from 'openstack-sdk-lite'
 import t from 'tap'
@@ -104,7 +104,7 @@ t.test('EV-23: a process that was held up does not call a host empty on which an
   matchWhole(t, await status(), { instances: [{ id }] })
 })
 
-t.test('HA-34: Nova would rescue a server twice; of processes that come at once one is let through', async t => {
+t.test('Nova would rescue a server twice; of processes that come at once one is let through', async t => {
   const name = 'dead'
   const { fake, cloud, process, status } = await scene(t, name, { mode: 'evacuate', maxParallel: 4 })
   fake.stopAgent('hv1')

@@ -1,4 +1,4 @@
-// HA-49, HA-17: the alerts ask for metrics, states and signals that there are.
+// HA-17: the alerts ask for metrics, states and signals that there are.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Registry } from 'prom-client'

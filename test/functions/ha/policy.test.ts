@@ -1,4 +1,4 @@
-// The policy: every word of it is known, and a change of its file reaches the function; HA-49: what is counted.
+// The policy: every word of it is known, and a change of its file reaches the function; and what is counted.
 import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -55,7 +55,7 @@ t.test('the file of the policy: refused when it is wrong at the start, kept when
   t.match(await policy(), { mode: 'off' })
 })
 
-t.test('HA-49: decisions, actions, signals, servers by state, and how long a recovery took', async t => {
+t.test('metrics: decisions, actions, signals, servers by state, and how long a recovery took', async t => {
   const registry = new Registry()
   const it = world().domain('off').tell(domainCrashed, life('stopped/failed')).pass(3)
   const measure = haMetrics(registry, () => new Date(it.nowMs))

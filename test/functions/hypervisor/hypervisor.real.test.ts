@@ -413,7 +413,7 @@ t.test('a Hypervisor without a spec is completed', async t => {
   t.match((await stored(admin, 'bare-object')).spec, { lifecycleEnabled: true, evacuateOnReboot: true })
 })
 
-t.test('HV-4, HV-64: what it calls and what the CRD knows is in its metrics', async t => {
+t.test('HV-4: what it calls and what the CRD knows is in its metrics', async t => {
   const metrics = await (await fetch(`${fn.url}/metrics`)).text()
   t.match(metrics, /^drover_crd_extended 1$/m)
   t.match(metrics, /^drover_kube_call_seconds_count\{verb="apply",kind="Hypervisor",code="OK"\} \d+$/m)

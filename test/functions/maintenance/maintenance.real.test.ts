@@ -261,6 +261,13 @@ t.test('HV-44: not while onboarding runs, and not in mode ha', async t => {
   t.equal(await running.hypervisorChanged('maintenance', 'young'), 204)
   t.equal(await admin.find(Eviction, 'young'), undefined)
   t.equal(fake.host('young').status, 'enabled')
+
+  fake.addHost({ name: 'failed-over' })
+  await make('failed-over')
+  await set('failed-over', { maintenance: 'ha' })
+  t.equal(await running.hypervisorChanged('maintenance', 'failed-over'), 204)
+  t.equal(await admin.find(Eviction, 'failed-over'), undefined)
+  t.equal(fake.host('failed-over').status, 'enabled')
 })
 
 t.test('an outage of Nova: acknowledged, told, and made good', async t => {

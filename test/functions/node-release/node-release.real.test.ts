@@ -116,7 +116,7 @@ t.test('HV-58, HV-59: released when offboarded, but not while high availability 
   await make('stubborn', { maintenance: 'termination' })
   const longAgo = { lastTransitionTime: '2026-01-01T00:00:00Z' }
   await say('stubborn', condition('Offboarded', 'True', 'Offboarded', longAgo), condition('HaEnabled', 'True'))
-  t.strictSame(await running.tick('fast'), [204], 'HV-10: by time alone')
+  t.strictSame(await running.tick('fast'), [204], 'by time alone')
   t.match(await objects('stubborn'), { deployment: { spec: { replicas: 0 } } })
   const { body } = await request<{ items: { reason: string; note: string; regarding: { name: string } }[] }>(
     api,
