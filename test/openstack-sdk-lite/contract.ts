@@ -1,7 +1,10 @@
 // The contract with OpenStack (HV-62): the same cases for the real services and for the fake. A difference is a fault of the fake.
 import type { Test } from 'tap'
 import { calls, connect, limits } from 'openstack-sdk-lite'
+import { bodies } from './contract/bodies.ts'
+import { died } from './contract/died.ts'
 import { evacuation } from './contract/evacuation.ts'
+import { groups } from './contract/groups.ts'
 import { hosts } from './contract/hosts.ts'
 import { identity } from './contract/identity.ts'
 import { imagesNetworks } from './contract/images-networks.ts'
@@ -12,7 +15,18 @@ import type { Part } from './contract/scene.ts'
 import { servers } from './contract/servers.ts'
 import type { Target } from './contract/target.ts'
 
-const parts: Record<string, Part> = { identity, hosts, placement, servers, moves, evacuation, imagesNetworks }
+const parts: Record<string, Part> = {
+  identity,
+  hosts,
+  placement,
+  servers,
+  bodies,
+  moves,
+  groups,
+  evacuation,
+  died,
+  imagesNetworks
+}
 
 // Placement answers 200 with nothing in it for a consumer that it does not know; other releases may say 404
 const neverSeen = new Set(['allocations.get 404'])

@@ -156,11 +156,11 @@ export class Fleet {
     return true
   }
 
-  /** What a host does not do any more, others notice: Nova at once, Kubernetes after its grace period. */
+  /** What a host does not do any more, others notice after their grace periods: Nova (service_down_time) and Kubernetes. */
   async powerOff(host: SimHost): Promise<void> {
     await this.agentsOf(host).stopAll()
     await host.cutPower()
-    this.cloud.stopAgent(host.name)
+    this.cloud.killAgent(host.name)
     this.clock.after(nodeGraceMs, () => host.power === 'off' && this.#tellNode(host))
   }
 

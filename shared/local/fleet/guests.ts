@@ -47,13 +47,25 @@ export class Guests {
     if (move) return this.#turnedBack(instance, move)
     const record = this.#world.migrations.find(one => one.instance === instance && one.status === 'running')
     const [from, to] = [this.#places.get(instance.id), this.#hosts.get(record?.target ?? '')]
-    if (record?.type === 'live-migration' && from && to && instance.host !== to.name) this.#begin(instance, record, from, to)
+    const leaves = record?.type === 'live-migration' && record.source === instance.host // a dead record may be of a place before
+    if (leaves && to && from?.power === 'on') this.#begin(instance, record, from, to)
     else this.#settle(instance)
   }
 
   /** After a boot: Nova starts what it thinks should run. */
   resume(host: SimHost): void {
     for (const instance of this.#world.instances.values()) if (instance.host === host.name) this.follow(instance)
+  }
+
+  /** The host's power goes: what was leaving it has no source any more. */
+  lose(host: SimHost): void {
+    for (const [id, { from, to }] of this.#moves) {
+      if (from !== host) continue
+      this.#moves.delete(id)
+      const guest = to.domains.find(id)
+      if (guest) to.domains.turnBack(guest)
+      to.vswitch.unplug(id)
+    }
   }
 
   #begin(instance: Instance, record: Move['record'], from: SimHost, to: SimHost): void {

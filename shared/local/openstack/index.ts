@@ -12,13 +12,17 @@ import { instanceActionRoutes } from './api/instance-actions.ts'
 import { migrationRoutes } from './api/migrations.ts'
 import { providerRoutes } from './api/providers.ts'
 import { serverActionRoutes } from './api/server-actions.ts'
+import { serverGroupRoutes } from './api/server-groups.ts'
 import { serverRoutes } from './api/servers.ts'
 import { type Account, createTokens, type Tokens } from './api/tokens.ts'
 import { createFaults, type Faults } from './http/faults.ts'
 import { createDoor, type Seen } from './http/server.ts'
 import type { Versions } from './http/versions.ts'
 import { realClock, type WorldClock } from './world/clock.ts'
-import { addHost, type NewHost, startAgent } from './world/hosts.ts'
+import { type Pace, quickPace } from './world/pace.ts'
+import { addHost, type NewHost } from './world/hosts.ts'
+import { killAgent } from './world/agents.ts'
+import { startAgent, stopAgent } from './world/init-host.ts'
 import { createInstance, settleInstance } from './world/instances.ts'
 import {
   type AggregateRecord,
@@ -26,8 +30,6 @@ import {
   type Flavor,
   type Host,
   type Instance,
-  type Pace,
-  quickPace,
   smallFlavor,
   type World
 } from './world/world.ts'
@@ -35,15 +37,18 @@ import {
 export { type ManualClock, manualClock, realClock, type WorldClock } from './world/clock.ts'
 export type { Effect, Fault } from './http/faults.ts'
 export { tell } from './world/instances.ts'
-export { abort as abortMove } from './world/live-moves.ts'
+export { breakMove } from './world/live-moves.ts'
 export type { Seen } from './http/server.ts'
-export type { Flavor, Host, Instance, Pace, World } from './world/world.ts'
+export type { Pace } from './world/pace.ts'
+export type { Flavor, Host, Instance, World } from './world/world.ts'
 
 export interface FakeOptions {
   hosts?: readonly (string | NewHost)[]
   regions?: readonly string[]
   versions?: Partial<Versions>
   clock?: WorldClock
+  /** by how much the clock of the cloud is ahead of ours */
+  aheadMs?: number
   newId?: () => string
   pace?: Partial<Pace>
   port?: number
@@ -78,8 +83,11 @@ export interface FakeOpenStack {
   host(name: string): Host
   addServer(server: NewFakeServer): Instance
   addAggregate(name: string, zone?: string | null, hosts?: string[]): AggregateRecord
-  /** the agent dies: the service is down */
+  /** nova-compute ends in an orderly way; its service is down some time later (`pace.serviceDown`) */
   stopAgent(host: string): void
+  /** nova-compute dies without a chance to do anything */
+  killAgent(host: string): void
+  /** a known host or a new one; nova-compute that runs is restarted */
   startAgent(host: string): void
   close(): Promise<void>
 }
@@ -94,7 +102,9 @@ const account: Account = {
 
 export async function startOpenStack(options: FakeOptions = {}): Promise<FakeOpenStack> {
   const { clock = realClock, newId = randomUUID, regions = ['RegionOne'], port = 0 } = options
-  const world = createWorld(clock, newId, { ...quickPace, ...options.pace })
+  const { aheadMs = 0 } = options
+  const own: WorldClock = { now: () => clock.now() + aheadMs, after: (ms, run) => clock.after(ms, run) }
+  const world = createWorld(own, newId, { ...quickPace, ...options.pace })
   const tokens = createTokens(world, account, regions)
   const faults = createFaults()
   const requests: Seen[] = []
@@ -102,6 +112,7 @@ export async function startOpenStack(options: FakeOptions = {}): Promise<FakeOpe
   const routes = [
     serverRoutes,
     serverActionRoutes,
+    serverGroupRoutes,
     migrationRoutes,
     hostRoutes,
     aggregateRoutes,
@@ -146,11 +157,11 @@ export async function startOpenStack(options: FakeOptions = {}): Promise<FakeOpe
       return instance
     },
     addAggregate: (name, zone, hosts) => addAggregate(world, name, zone, hosts),
-    stopAgent(name) {
-      host(name).alive = false
-    },
+    stopAgent: name => stopAgent(world, host(name)),
+    killAgent: name => killAgent(world, host(name)),
     startAgent(name) {
-      startAgent(world, world.hosts.get(name) ?? addHost(world, { name }))
+      if (world.hosts.has(name)) startAgent(world, host(name))
+      else addHost(world, { name })
     },
     async close() {
       door.closeAllConnections()

@@ -16,7 +16,7 @@ async function live(seed: number, verdicts: Map<string, number>): Promise<string
   const dead = random() < 0.15 // every seventh host is not drained but rescued
   const drained = await drain(
     { strategy, ...(random() < 0.2 && { maxParallel: 1 }), ...(dead && { mode: 'evacuate' }) },
-    { pace: { coldMove: 3000, power: 1500, remove: 1000, settle: 300, schedule: 200, evacuate: 2000 } }
+    { pace: { coldMove: 3000, power: 1500, remove: 1000, settle: 300, schedule: 200, evacuate: 2000, report: 1, serviceDown: 0 } }
   )
   const trail: string[] = []
   try {
@@ -42,7 +42,7 @@ async function live(seed: number, verdicts: Map<string, number>): Promise<string
     fake.faults.clear()
     for (const host of ['hv1', 'hv2', 'hv3']) {
       Object.assign(fake.host(host), { liveMoveFails: false, liveMoveMs: 100, liveMoveLimit: 0 })
-      if (!fake.host(host).alive) fake.startAgent(host)
+      if (!fake.host(host).alive && !(dead && host === 'hv1')) fake.startAgent(host)
     }
     if (dead) kill()
     const untilMs = clock.now() + 4 * 3_600_000

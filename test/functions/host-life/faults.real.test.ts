@@ -255,7 +255,8 @@ t.test('HV-36, HV-39: a test server in ERROR; after the last attempt no more are
   fake.addHost({ name: 'broken' })
   await make('broken', { skipTests: false })
   while ((await conditionOf('broken', 'Onboarding'))?.reason !== 'Testing') await step(t, 'broken')
-  fake.host('broken').alive = false // no valid host
+  const memory = fake.world.providers.get(fake.host('broken').id)?.inventories.get('MEMORY_MB')
+  Object.assign(memory ?? {}, { reserved: memory?.total }) // no valid host
   await eventually(
     'the budget to be used up',
     async () => {
@@ -275,7 +276,7 @@ t.test('HV-36, HV-39: a test server in ERROR; after the last attempt no more are
   fake.forget()
   await step(t, 'broken')
   t.strictSame(creations(fake), [])
-  fake.host('broken').alive = true
+  Object.assign(memory ?? {}, { reserved: 0 })
   await admin.patch(Hypervisor, { name: 'broken' }, { metadata: { annotations: { 'kvm.cloud.sap/retry-onboarding': '1' } } })
   await step(t, 'broken')
   t.match(await conditionOf('broken', 'Onboarding'), { reason: 'Initial' }, 'asked to try again')

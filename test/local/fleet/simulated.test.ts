@@ -12,7 +12,7 @@ import { planFleet } from '../../../shared/local/fleet/plan.ts'
 import { seeded } from '../../../shared/local/fleet/random.ts'
 import { parseScenario } from '../../../shared/local/fleet/scenario.ts'
 import { Guests } from '../../../shared/local/fleet/guests.ts'
-import { abortMove, manualClock, realClock, startOpenStack } from '../../../shared/local/openstack/index.ts'
+import { breakMove, manualClock, realClock, startOpenStack } from '../../../shared/local/openstack/index.ts'
 import { startLive } from '../../../shared/local/openstack/world/live-moves.ts'
 import { agent, broker, kubeconfigOfNobody } from '../../agents/hypervisor/harness.ts'
 import { startOvsAgent, startSink } from '../../agents/ovs/lab.ts'
@@ -85,7 +85,7 @@ async function history(): Promise<string[]> {
   startLive(cloud.world, server, 'a', 'req-2')
   clock.advance(50)
   const record = cloud.world.migrations[0]
-  if (record) abortMove(cloud.world, record)
+  if (record) breakMove(cloud.world, record)
   clock.advance(60_000)
   await cloud.close()
   return told

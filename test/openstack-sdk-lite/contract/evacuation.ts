@@ -1,3 +1,4 @@
+import { newHost, recordIn } from './died.ts'
 import { nowhere, type Part, refused } from './scene.ts'
 import { boot, remove, settled, until } from './target.ts'
 
@@ -5,25 +6,7 @@ export const evacuation: Part = async (t, { cloud, target }) => {
   const guest = 'contract-hv'
 
   await t.test('C23, C3, C5: a host comes, dies, is evacuated, returns and is deleted', async t => {
-    await target.startAgent(guest)
-    const [hypervisor] = await until(
-      'the new host',
-      () => cloud.hypervisors.search(guest),
-      ([found]) => found?.state === 'up'
-    )
-    const provider = hypervisor?.id ?? ''
-    const service = hypervisor?.service.id ?? ''
-    await until(
-      'its provider',
-      () => cloud.resourceProviders.get(provider),
-      found => found !== undefined
-    )
-    // the scheduler takes a new host only after the cell's mapping was found, some seconds later
-    await until(
-      'Nova to map it',
-      () => cloud.hypervisors.withServers(provider).catch(() => undefined),
-      found => found !== undefined
-    )
+    const { provider, service } = await newHost(cloud, target, guest)
     const { id } = await boot(cloud, target, 'contract-evac', guest)
 
     await refused(t, 'still up', cloud.servers.evacuate(id), 400, 'BadRequest', /still in use/)
@@ -34,6 +17,28 @@ export const evacuation: Part = async (t, { cloud, target }) => {
     await target.stopAgent(guest)
     const fenced = await cloud.services.update(service, { status: 'disabled', disabledReason: 'drover:ha', forcedDown: true })
     t.match(fenced, { status: 'disabled', state: 'down', forcedDown: true, disabledReason: 'drover:ha' })
+    const { traits } = await cloud.resourceProviders.traits(provider)
+    t.notOk(traits.includes('COMPUTE_STATUS_DISABLED'), 'nova-compute is not asked for the trait while it is down')
+    await cloud.servers.liveMigrate(id)
+    await recordIn(cloud, id, 'error')
+    t.match(await settled(cloud, id, 'ACTIVE'), { host: guest }, 'from a host that is down: heard (202), then an error')
+    await refused(t, 'a cold move', cloud.servers.migrate(id), 409, 'Conflict', /Service is unavailable/)
+
+    const others = (await cloud.services.list({ binary: 'nova-compute' })).filter(({ host }) => host !== guest)
+    for (const { id } of others) await cloud.services.update(id, { status: 'disabled', disabledReason: 'drover: contract' })
+    await cloud.servers.evacuate(id)
+    const lost = await until(
+      'no host to take it',
+      () => cloud.servers.get(id),
+      found => found?.status === 'ERROR'
+    )
+    t.match(
+      lost,
+      { host: guest, taskState: null, fault: { code: 500, message: /No valid host/ } },
+      'said yes to (200), then ERROR'
+    )
+    t.match(await cloud.migrations.list({ server: id, type: 'evacuation' }), [{ status: 'error', target: null }])
+    for (const { id } of others) await cloud.services.update(id, { status: 'enabled' })
     await cloud.servers.evacuate(id)
     const moved = await until(
       'it to be elsewhere',
@@ -48,6 +53,11 @@ export const evacuation: Part = async (t, { cloud, target }) => {
     await refused(t, 'HA-44: not yet', cloud.services.update(service, { forcedDown: false }), 400, 'BadRequest', /done/)
 
     await target.startAgent(guest)
+    await until(
+      'the trait, which comes with the next start',
+      () => cloud.resourceProviders.traits(provider),
+      ({ traits }) => traits.includes('COMPUTE_STATUS_DISABLED')
+    )
     await until('HA-43: the record to end', records, ([record]) => record?.status === 'completed')
     await until(
       'its old place to be free',

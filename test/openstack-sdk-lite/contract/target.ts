@@ -2,9 +2,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Cloud, Server } from 'openstack-sdk-lite'
 import { patienceMs } from '../../servers/eventually.ts'
-import type { OpenStack } from '../../servers/openstack.ts'
+import type { OpenStack, RealOpenStack } from '../../servers/openstack.ts'
 
-export type Target = OpenStack
+export type Target = OpenStack & Pick<RealOpenStack, 'killAgent'>
 
 /** Asks until the answer is as wanted. The real services need their time; a wrong answer ends in an error that shows the last one. */
 export async function until<T>(

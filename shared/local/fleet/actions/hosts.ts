@@ -1,4 +1,4 @@
-import { abortMove } from '../../openstack/index.ts'
+import { breakMove } from '../../openstack/index.ts'
 import { Hypervisor } from '../../../schema/hypervisor.ts'
 import { agentNames, type AgentName } from '../agents.ts'
 import type { Fleet } from '../fleet.ts'
@@ -9,11 +9,11 @@ import type { Deeds } from './perform.ts'
 const chosen = (agent: AgentName | 'both'): readonly AgentName[] => (agent === 'both' ? agentNames : [agent])
 const words = { hypervisor: 'the hypervisor agent', ovs: 'the OVS agent', both: 'both agents' } as const
 
-/** What was on its way to or from the host comes to nothing. */
+/** What was on its way to the host goes on where it was. What was leaving it dies with it, and Nova's records stay until it is back. */
 async function turnOff(fleet: Fleet, host: SimHost): Promise<void> {
   for (const record of fleet.cloud.world.migrations)
-    if (record.status === 'running' && (record.source === host.name || record.target === host.name))
-      abortMove(fleet.cloud.world, record)
+    if (record.status === 'running' && record.target === host.name) breakMove(fleet.cloud.world, record)
+  fleet.guests.lose(host)
   await fleet.powerOff(host)
 }
 

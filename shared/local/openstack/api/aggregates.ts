@@ -1,6 +1,7 @@
 // Nova: host aggregates. A host may be in many, but all that name an availability zone must name the same.
 import { nova } from '../http/refusal.ts'
 import { iso, isObject, objectIn, param, type Route, textOf } from '../http/request.ts'
+import { type Schema, validate } from '../http/schema.ts'
 import type { AggregateRecord, World } from '../world/world.ts'
 
 export function addAggregate(world: World, name: string, zone: string | null = null, hosts: string[] = []): AggregateRecord {
@@ -8,6 +9,18 @@ export function addAggregate(world: World, name: string, zone: string | null = n
   const record = { id: ++world.counters.aggregate, uuid: world.newId(), name, hosts, metadata, createdMs: world.clock.now() }
   world.aggregates.push(record)
   return record
+}
+
+const text: Schema = { type: ['string'], minLength: 1, maxLength: 255 }
+const only = (name: string, properties: Record<string, Schema>, required: string[]): Schema => ({
+  properties: { [name]: { properties, required } },
+  required: [name]
+})
+const create = only('aggregate', { name: text, availability_zone: { ...text, type: ['string', 'null'] } }, ['name'])
+const actions: Readonly<Record<string, Schema>> = {
+  add_host: only('add_host', { host: text }, ['host']),
+  remove_host: only('remove_host', { host: text }, ['host']),
+  set_metadata: only('set_metadata', { metadata: { type: ['object'] } }, ['metadata'])
 }
 
 export const aggregateRoutes: Route[] = [
@@ -22,6 +35,7 @@ export const aggregateRoutes: Route[] = [
     method: 'POST',
     path: '/os-aggregates',
     handle(world, { body }) {
+      validate(create, body)
       const wanted = objectIn(body, 'aggregate')
       const name = textOf(wanted['name']) ?? ''
       if (world.aggregates.some(aggregate => aggregate.name === name)) throw nova(409, `Aggregate ${name} already exists.`)
@@ -46,12 +60,15 @@ export const aggregateRoutes: Route[] = [
     method: 'POST',
     path: '/os-aggregates/{aggregate}/action',
     handle(world, request) {
+      const [name = ''] = Object.keys(request.body)
+      const schema = actions[name]
+      if (!schema) throw nova(400, `There is no such action: ${name}`)
+      validate(schema, request.body)
       const aggregate = find(world, param(request, 'aggregate'))
       const { add_host: add, remove_host: remove, set_metadata: set } = request.body
       if (isObject(add)) addTo(world, aggregate, textOf(add['host']) ?? '')
       else if (isObject(remove)) removeFrom(world, aggregate, textOf(remove['host']) ?? '')
       else if (isObject(set)) setMetadata(aggregate, objectIn(set, 'metadata'))
-      else throw nova(400, 'There is no such action')
       return { status: 200, body: { aggregate: show(aggregate) } }
     }
   }

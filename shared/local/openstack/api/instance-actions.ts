@@ -1,6 +1,6 @@
 // Nova: what was done to a server. It can be read even when the server is gone.
 import { nova } from '../http/refusal.ts'
-import { type Incoming, iso, isoOrNull, param, type Route } from '../http/request.ts'
+import { type Incoming, iso, isoOrNull, param, type Route, since } from '../http/request.ts'
 import type { ActionRecord, Instance, StepRecord, World } from '../world/world.ts'
 
 export const instanceActionRoutes: Route[] = [
@@ -10,7 +10,7 @@ export const instanceActionRoutes: Route[] = [
     path: '/servers/{server}/os-instance-actions',
     handle(world, request) {
       const instance = find(world, request)
-      return { status: 200, body: { instanceActions: instance.actions.map(action => show(instance, action)) } }
+      return { status: 200, body: { instanceActions: instance.actions.map(action => show(instance, action, request)) } }
     }
   },
   {
@@ -22,7 +22,12 @@ export const instanceActionRoutes: Route[] = [
       const id = param(request, 'request')
       const action = instance.actions.find(({ requestId }) => requestId === id)
       if (!action) throw nova(404, `Action for request_id ${id} on instance ${instance.id} not found`)
-      return { status: 200, body: { instanceAction: { ...show(instance, action), events: action.steps.map(showStep) } } }
+      return {
+        status: 200,
+        body: {
+          instanceAction: { ...show(instance, action, request), events: action.steps.map(step => showStep(step, request)) }
+        }
+      }
     }
   }
 ]
@@ -36,7 +41,8 @@ function find(world: World, request: Incoming): Instance {
 
 const show = (
   { id }: Instance,
-  { requestId, action, userId, projectId, startedMs, updatedMs, message }: ActionRecord
+  { requestId, action, userId, projectId, startedMs, updatedMs, message }: ActionRecord,
+  request: Incoming
 ): object => ({
   action,
   instance_uuid: id,
@@ -44,15 +50,15 @@ const show = (
   user_id: userId,
   project_id: projectId,
   start_time: iso(startedMs),
-  updated_at: iso(updatedMs),
+  ...since(request, 58, { updated_at: iso(updatedMs) }),
   message
 })
 
-const showStep = ({ event, result, host, details, startedMs, finishedMs }: StepRecord): object => ({
+const showStep = ({ event, result, host, details, startedMs, finishedMs }: StepRecord, request: Incoming): object => ({
   event,
   result,
-  host,
-  details,
+  ...since(request, 62, { host }),
+  ...since(request, 84, { details }),
   start_time: iso(startedMs),
   finish_time: isoOrNull(finishedMs),
   traceback: null

@@ -1,12 +1,14 @@
 // Nova: POST /servers/{server}/action. For each action the states it is allowed in, and what it does.
 import { nova } from '../http/refusal.ts'
 import { type Incoming, isObject, param, type Reply, type Route, textOf } from '../http/request.ts'
-import { confirm, revert, startCold, startEvacuation } from '../world/cold-moves.ts'
-import { isUp } from '../world/hosts.ts'
-import { beginAction, step, touch } from '../world/instances.ts'
+import { validate } from '../http/schema.ts'
+import { isUp } from '../world/agents.ts'
+import { confirm, revert, sourceOf, startCold, startEvacuation } from '../world/cold-moves.ts'
+import { atHost, beginAction, step, touch } from '../world/instances.ts'
 import { startLive } from '../world/live-moves.ts'
 import { release } from '../world/placement.ts'
-import type { Instance, World } from '../world/world.ts'
+import type { Host, Instance, World } from '../world/world.ts'
+import { actionSchema } from './action-schemas.ts'
 import { findInstance } from './servers.ts'
 
 interface Action {
@@ -33,6 +35,7 @@ const actions: Readonly<Record<string, Action>> = {
     from: ['active', 'stopped'],
     run(world, instance, given, { requestId }) {
       const host = hostIn(given)
+      refuseIfDown(world, world.hosts.get(instance.host ?? ''))
       if (host !== null && host === instance.host) throw nova(400, 'Cannot migrate to the host where the server exists.')
       if (host !== null && !world.hosts.get(host)?.serviceId) throw nova(400, `Compute host ${host} could not be found.`)
       startCold(world, instance, host, requestId)
@@ -42,6 +45,7 @@ const actions: Readonly<Record<string, Action>> = {
   confirmResize: {
     from: ['resized'],
     run(world, instance, _, { requestId }) {
+      refuseIfDown(world, sourceOf(world, instance))
       confirm(world, instance, requestId)
       return { status: 204 }
     }
@@ -49,19 +53,21 @@ const actions: Readonly<Record<string, Action>> = {
   revertResize: {
     from: ['resized'],
     run(world, instance, _, { requestId }) {
+      refuseIfDown(world, sourceOf(world, instance))
       revert(world, instance, requestId)
       return heard
     }
   },
   evacuate: {
     from: ['active', 'stopped', 'error'],
-    run(world, instance, given, { requestId }) {
+    run(world, instance, given, { requestId, version }) {
       const host = hostIn(given)
       if (host !== null && !world.hosts.get(host)?.serviceId) throw nova(404, `Compute host ${host} not found.`)
       const source = world.hosts.get(instance.host ?? '')
-      if (source && isUp(source)) throw nova(400, `Compute service of ${source.name} is still in use.`)
-      startEvacuation(world, instance, host, requestId)
-      return { status: 200, body: { adminPass: 'fake' } }
+      if (host !== null && host === instance.host) throw nova(400, "The target host can't be the same one.")
+      if (source && isUp(world, source)) throw nova(400, `Compute service of ${source.name} is still in use.`)
+      startEvacuation(world, instance, { wanted: host, stopped: version >= 95, requestId })
+      return version < 14 ? { status: 200, body: { adminPass: 'fake' } } : { status: 200 }
     }
   },
   'os-getConsoleOutput': {
@@ -72,8 +78,7 @@ const actions: Readonly<Record<string, Action>> = {
   },
   'os-resetState': {
     run(world, instance, given, { requestId }) {
-      const state = isObject(given) ? textOf(given['state']) : null
-      if (state !== 'active' && state !== 'error') throw nova(400, 'Invalid input for field/attribute state.')
+      const state = isObject(given) ? given['state'] : undefined
       beginAction(world, instance, 'resetState', requestId)
       Object.assign(instance, { vmState: state, taskState: null })
       touch(world, instance)
@@ -105,7 +110,7 @@ const actions: Readonly<Record<string, Action>> = {
     run(world, instance, _, { requestId }) {
       const action = beginAction(world, instance, 'shelveOffload', requestId)
       instance.taskState = 'shelving_offloading'
-      world.clock.after(world.pace.power, () => {
+      atHost(world, instance, world.pace.power, () => {
         step(world, action, 'compute_shelve_offload_instance', instance.host ?? '')
         Object.assign(instance, { vmState: 'shelved_offloaded', taskState: null, powerState: 4 })
         touch(world, instance)
@@ -128,10 +133,12 @@ export const serverActionRoutes: Route[] = [
     method: 'POST',
     path: '/servers/{server}/action',
     handle(world, request) {
-      const instance = findInstance(world, param(request, 'server'))
-      const [name = ''] = Object.keys(request.body)
+      const [name = '', ...more] = Object.keys(request.body)
       const action = actions[name]
+      if (more.length > 0) throw nova(400, 'Malformed request body')
       if (!action) throw nova(400, `There is no such action: ${name}`)
+      validate(actionSchema(name, request.version), request.body)
+      const instance = findInstance(world, param(request, 'server'))
       const cannot = (why: string): never => {
         throw nova(409, `Cannot '${action.called ?? name}' instance ${instance.id} while it is in ${why}`)
       }
@@ -157,7 +164,7 @@ function power({ name, from, task, to, powerState }: PowerChange): Action {
     run(world, instance, _, { requestId }) {
       const action = beginAction(world, instance, name, requestId)
       instance.taskState = task
-      world.clock.after(world.pace.power, () => {
+      atHost(world, instance, world.pace.power, () => {
         Object.assign(instance, { vmState: to, taskState: null, powerState })
         touch(world, instance)
         step(world, action, `compute_${name}_instance`, instance.host ?? '')
@@ -165,6 +172,11 @@ function power({ name, from, task, to, powerState }: PowerChange): Action {
       return heard
     }
   }
+}
+
+/** nova/compute/api.py, check_instance_host: it does not say which host */
+function refuseIfDown(world: World, host: Host | undefined): void {
+  if (host && !isUp(world, host)) throw nova(409, 'Service is unavailable at this time.')
 }
 
 function setLock(world: World, instance: Instance, locked: boolean, { requestId }: Incoming): Reply {

@@ -10,6 +10,8 @@ export interface Incoming {
   body: Readonly<Record<string, unknown>>
   who: Person
   requestId: string
+  /** the minor number of the microversion that the request asked for */
+  version: number
   /** the address that links in answers begin with */
   base: string
 }
@@ -39,8 +41,14 @@ export function objectIn(body: Readonly<Record<string, unknown>>, key: string): 
   return value
 }
 
+/** Fields that there are since this microversion, and were not before. */
+export const since = <T extends object>({ version }: Incoming, minor: number, fields: T): Partial<T> =>
+  version >= minor ? fields : {}
+
 export const param = ({ params }: Incoming, name: string): string => params[name] ?? ''
 export const iso = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, '.000000')
+/** as `utils.isotime` writes it, and so are a server's own times */
+export const isotime = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 export const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms))
 
 /** Nova's pages: `limit` items after the one whose id is `marker`, and a link to the next. */

@@ -60,7 +60,7 @@ export function createDoor(options: DoorOptions): Server {
     if (service !== 'identity' && !tokens.isValid(header(request, 'x-auth-token'))) {
       throw keystone(401, 'Unauthorized', 'The request you have made requires authentication.')
     }
-    if (hasVersions(service)) chosen(service, header(request, 'openstack-api-version'), versions[service])
+    const version = hasVersions(service) ? chosen(service, header(request, 'openstack-api-version'), versions[service]) : 0
     const body: unknown = sent === '' ? {} : JSON.parse(sent)
     const base = `http://${request.headers.host}${prefixOf(service)}`
     return found.route.handle(world, {
@@ -69,6 +69,7 @@ export function createDoor(options: DoorOptions): Server {
       body: isObject(body) ? body : {},
       who,
       requestId,
+      version,
       base
     })
   }

@@ -13,14 +13,14 @@ export const hasVersions = (service: Service): service is keyof Versions => serv
 
 const minor = (version: string): number => Number(version.split('.')[1])
 
-/** The version that a request is answered with; without a header it is the oldest. */
-export function chosen(service: keyof Versions, header: string | undefined, { min, max }: Offered): string {
+/** The minor number of the version that a request is answered with; without a header it is the oldest. */
+export function chosen(service: keyof Versions, header: string | undefined, { min, max }: Offered): number {
   const asked = header?.startsWith(`${service} `) ? header.slice(service.length + 1) : min
   if (minor(asked) < minor(min) || minor(asked) > minor(max)) {
     const refuse = service === 'compute' ? nova : placement
     throw refuse(406, `Version ${asked} is not supported by the API. Minimum is ${min} and maximum is ${max}.`)
   }
-  return asked
+  return minor(asked)
 }
 
 export function versionDocument(service: keyof Versions, { min, max }: Offered): Reply {

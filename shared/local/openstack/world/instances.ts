@@ -1,10 +1,11 @@
 // Servers: their life, their states and the record of what was done to them.
-import { chooseHost } from './hosts.ts'
+import { cast, isUp, work } from './agents.ts'
+import { chooseHost, refusesClaim } from './hosts.ts'
 import { allocate, needs, release } from './placement.ts'
 import type { ActionRecord, Flavor, Host, Instance, Person, StepRecord, World } from './world.ts'
 
 export type NewInstance = { name: string; flavor: Flavor } & Person &
-  Partial<Pick<Instance, 'id' | 'imageId' | 'zone' | 'metadata' | 'vmState' | 'powerState'>>
+  Partial<Pick<Instance, 'id' | 'imageId' | 'zone' | 'metadata' | 'vmState' | 'powerState' | 'groups'>>
 
 export function createInstance(world: World, given: NewInstance): Instance {
   const now = world.clock.now()
@@ -19,6 +20,7 @@ export function createInstance(world: World, given: NewInstance): Instance {
     powerState: 0,
     host: null,
     locked: false,
+    groups: [],
     createdMs: now,
     updatedMs: now,
     launchedMs: null,
@@ -44,41 +46,87 @@ export function place(world: World, instance: Instance, host: Host): void {
   allocate(world, instance.id, instance, new Map([[host.id, needs(instance.flavor)]]))
 }
 
-/** Finds a host and builds the server there; `pinned` asks no scheduler but, as in Nova, still needs an enabled service. */
+/**
+ * Finds a host and builds the server there. It is on the host only when nova-compute has taken it: until then it has a booking there and
+ * no host, as long as nova-compute does not answer.
+ */
 export function build(world: World, instance: Instance, wanted: string | null, requestId: string): void {
   const action = beginAction(world, instance, 'create', requestId)
-  world.clock.after(world.pace.schedule, () => {
-    const host = chooseHost(world, instance, wanted)
-    if (!host) return failBuild(world, instance, action)
-    place(world, instance, host)
-    instance.taskState = 'spawning'
-    world.clock.after(world.pace.build, () => {
+  const tried = new Set<string>()
+  const schedule = (): void => {
+    if (!world.instances.has(instance.id)) return
+    const host = chooseHost(world, instance, wanted, tried)
+    if (!host) return failBuild(world, instance, action, tried)
+    allocate(world, instance.id, instance, new Map([[host.id, needs(instance.flavor)]]))
+    cast(host, () => {
       if (!world.instances.has(instance.id)) return
-      Object.assign(instance, { vmState: 'active', taskState: null, powerState: 1, launchedMs: world.clock.now() })
-      touch(world, instance)
-      step(world, action, 'compute__do_build_and_run_instance', host.name)
+      if (refusesClaim(world, host, instance)) {
+        release(world, instance.id)
+        tried.add(host.name)
+        return schedule()
+      }
+      Object.assign(instance, { host: host.name, vmState: 'building', taskState: 'spawning' })
+      work(world, host, world.pace.build, () => {
+        if (!world.instances.has(instance.id)) return
+        Object.assign(instance, { vmState: 'active', taskState: null, powerState: 1, launchedMs: world.clock.now() })
+        touch(world, instance)
+        step(world, action, 'compute__do_build_and_run_instance', host.name)
+      })
     })
-  })
+  }
+  world.clock.after(world.pace.schedule, schedule)
 }
 
-function failBuild(world: World, instance: Instance, action: ActionRecord): void {
-  const message = 'No valid host was found. '
-  Object.assign(instance, { vmState: 'error', taskState: null, fault: { message, createdMs: world.clock.now() } })
-  touch(world, instance)
+function failBuild(world: World, instance: Instance, action: ActionRecord, tried: ReadonlySet<string>): void {
+  const retries = `Exceeded maximum number of retries. Exhausted all hosts available for retrying build failures for instance ${instance.id}.`
+  const message = tried.size > 0 ? retries : 'No valid host was found. '
+  setError(world, instance, message)
   step(world, action, 'conductor_schedule_and_build_instances', 'controller', message)
 }
 
+export function setError(world: World, instance: Instance, message: string | null): void {
+  Object.assign(instance, { vmState: 'error', taskState: null })
+  if (message !== null) instance.fault = { message, createdMs: world.clock.now() }
+  touch(world, instance)
+}
+
+/** What a server's nova-compute was asked to do and has not finished; see init-host.ts. */
+const unfinished = new WeakMap<Instance, () => void>()
+
+export function repeatUnfinished(instance: Instance): void {
+  unfinished.get(instance)?.()
+}
+
+/** Has the server's nova-compute do something that takes its time. */
+export function atHost(world: World, instance: Instance, ms: number, done: () => void): void {
+  const host = world.hosts.get(instance.host ?? '')
+  const begin = (): void => {
+    if (!host) return
+    work(world, host, ms, () => {
+      unfinished.delete(instance)
+      done()
+    })
+  }
+  if (!host) return void world.clock.after(ms, done)
+  unfinished.set(instance, begin)
+  cast(host, begin)
+}
+
+/** Where nova-compute is down, the API deletes by itself: "local delete". */
 export function removeInstance(world: World, instance: Instance, requestId: string): void {
   beginAction(world, instance, 'delete', requestId)
   instance.taskState = 'deleting'
-  world.clock.after(instance.host === null ? 0 : world.pace.remove, () => {
+  const host = world.hosts.get(instance.host ?? '')
+  const remove = (): void => {
     world.instances.delete(instance.id)
     world.deleted.set(instance.id, instance)
     world.migrations = world.migrations.filter(record => record.instance !== instance) // Nova hides a deleted server's records
     release(world, instance.id)
     instance.host = null
     tell(world, instance)
-  })
+  }
+  if (host && isUp(world, host)) atHost(world, instance, world.pace.remove, remove)
+  else world.clock.after(0, remove)
 }
 
 export function touch(world: World, instance: Instance): void {

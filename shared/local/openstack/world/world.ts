@@ -1,5 +1,6 @@
 // Everything that the fake knows. Each part of the API reads and changes this one value.
 import type { WorldClock } from './clock.ts'
+import type { Pace } from './pace.ts'
 
 export interface Host {
   name: string
@@ -9,9 +10,17 @@ export interface Host {
   serviceId: string | null
   /** nova-compute runs and reports */
   alive: boolean
+  /** counts the starts and ends of nova-compute: what one had begun, the next does not go on with */
+  run: number
+  startedMs: number
+  /** the last report of a nova-compute that is dead */
+  reportedMs: number
+  /** what was cast to a dead nova-compute: RabbitMQ keeps it for the next */
+  inbox: (() => void)[]
   status: 'enabled' | 'disabled'
   disabledReason: string | null
   forcedDown: boolean
+  /** the last change through the API; a report is newer most of the time */
   updatedMs: number
   capacity: Resources
   /** how long a live move away from here takes */
@@ -19,6 +28,12 @@ export interface Host {
   liveMoveFails: boolean
   /** live moves away from here at a time; the others queue. Nova's default is 1, 0 means no limit */
   liveMoveLimit: number
+  /** the call that sets COMPUTE_STATUS_DISABLED gets lost; the next audit of nova-compute makes it good */
+  traitCallFails: boolean
+  /** the scheduler sees room, nova-compute finds none: somebody else was faster */
+  claimsFail: boolean
+  /** libvirt refuses to abort a move or to force it to its end */
+  movesObeyNobody: boolean
 }
 
 export interface Resources {
@@ -53,7 +68,7 @@ export interface Instance {
   host: string | null
   locked: boolean
   /** server groups that it is a member of */
-  groups?: string[]
+  groups: string[]
   createdMs: number
   updatedMs: number
   launchedMs: number | null
@@ -95,6 +110,12 @@ export interface MigrationRecord {
   createdMs: number
   updatedMs: number | null
   runningSinceMs: number | null
+}
+
+export interface ServerGroup {
+  id: string
+  name: string
+  policy: string
 }
 
 export interface AggregateRecord {
@@ -139,21 +160,6 @@ export interface Person {
   projectId: string
 }
 
-/** How long things take, in milliseconds. */
-export interface Pace {
-  schedule: number
-  build: number
-  /** stop, start, reboot, suspend, … */
-  power: number
-  coldMove: number
-  evacuate: number
-  /** between a server's arrival and the end of its migration record */
-  settle: number
-  remove: number
-  /** until a running agent makes a deleted provider anew */
-  audit: number
-}
-
 export interface World {
   clock: WorldClock
   /** Told of every server that may have changed: its place, its state, a move of it. For a simulator of what runs below Nova. */
@@ -167,23 +173,13 @@ export interface World {
   deleted: Map<string, Instance>
   migrations: MigrationRecord[]
   aggregates: AggregateRecord[]
+  groups: Map<string, ServerGroup>
   providers: Map<string, ProviderRecord>
   traits: Set<string>
   consumers: Map<string, Consumer>
   images: { id: string; name: string }[]
   networks: { id: string; name: string; projectId: string; shared: boolean }[]
   counters: { instance: number; migration: number; aggregate: number }
-}
-
-export const quickPace: Pace = {
-  schedule: 5,
-  build: 10,
-  power: 5,
-  coldMove: 20,
-  evacuate: 20,
-  settle: 5,
-  remove: 5,
-  audit: 60_000
 }
 
 export const smallFlavor: Flavor = { id: '1', name: 'm1.fake', vcpus: 1, ramMiB: 64, diskGiB: 1, requiredTraits: [] }
@@ -209,6 +205,7 @@ export function createWorld(clock: WorldClock, newId: () => string, pace: Pace):
     deleted: new Map(),
     migrations: [],
     aggregates: [],
+    groups: new Map(),
     providers: new Map(),
     traits: new Set(standardTraits),
     consumers: new Map(),
