@@ -2,8 +2,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { correlate, type Verdict } from '../../../functions/ha/correlate.ts'
-import type { FleetHost } from '../../../functions/ha/fleet.ts'
 import { parsePolicy } from '../../../functions/ha/policy-file.ts'
 import { explanationOf, inWords } from '../../../functions/ha/explain.ts'
 import { withTables } from '../../../functions/ha/tables.ts'
@@ -11,72 +9,10 @@ import { storageOf } from '../../../functions/ha/storage.ts'
 import * as libvirt from '../../../shared/events/libvirt.ts'
 import { matchWhole } from '../../assert/match-whole.ts'
 import { calls, drover, evidence, iso, serverId, startMs, world, type World } from './fixtures.ts'
-import { run } from './host-fixtures.ts'
+import { hostWith, many, run } from './host-fixtures.ts'
 
 const s = 1000
 const at = iso(startMs)
-
-const fault = (kind: string, n: number, ageSeconds = 0, storage?: string) => ({
-  server: serverId(n),
-  kind,
-  atMs: startMs - ageSeconds * s,
-  storage
-})
-const hostWith = (name: string, domains: number, faults: FleetHost['faults']): FleetHost => ({
-  name,
-  domains,
-  faults,
-  signals: []
-})
-const many = (kind: string, count: number, storage?: string) =>
-  Array.from({ length: count }, (_, n) => fault(kind, n, 0, storage))
-
-const together: Array<[name: string, self: FleetHost, fleet: FleetHost[], verdict: Verdict]> = [
-  ['two of ten', hostWith('a', 10, many('crashed', 2)), [], 'single'],
-  ['three of ten, others quiet', hostWith('a', 10, many('crashed', 3)), [hostWith('b', 10, many('crashed', 2))], 'host'],
-  ['three of a hundred', hostWith('a', 100, many('crashed', 3)), [], 'single'],
-  ['ten of a hundred', hostWith('a', 100, many('crashed', 10)), [], 'host'],
-  ['an old one does not count', hostWith('a', 10, [...many('crashed', 2), fault('crashed', 9, 61)]), [], 'single'],
-  ['on two hosts', hostWith('a', 10, many('crashed', 3)), [hostWith('b', 10, many('crashed', 3))], 'several'],
-  [
-    'on four hosts',
-    hostWith('a', 10, many('crashed', 3)),
-    ['b', 'c', 'd'].map(name => hostWith(name, 10, many('crashed', 3))),
-    'fleet'
-  ],
-  [
-    'another class elsewhere',
-    hostWith('a', 10, many('crashed', 3)),
-    ['b', 'c', 'd'].map(name => hostWith(name, 10, many('watchdog', 3))),
-    'host'
-  ],
-  ['the guests stopped themselves', hostWith('a', 10, many('stoppedByGuest', 10)), [], 'single'],
-  ['the host shut them down', hostWith('a', 10, many('stoppedByHost', 10)), [], 'single'],
-  ['a row that does not count', hostWith('a', 10, many('destroyed', 10)), [], 'single'],
-  ['none can be managed', hostWith('a', 10, many('controlLost', 3)), [], 'host'],
-  ['HA-16: disks of one host', hostWith('a', 100, many('disk', 3, 'rbd:vms')), [hostWith('b', 10, [])], 'host-storage'],
-  [
-    'T-25: the same storage elsewhere',
-    hostWith('a', 100, many('disk', 3, 'rbd:vms')),
-    [hostWith('b', 10, many('disk', 1, 'rbd:vms'))],
-    'storage'
-  ],
-  [
-    'other storage elsewhere',
-    hostWith('a', 100, many('disk', 3, 'rbd:vms')),
-    [hostWith('b', 10, many('disk', 1, 'rbd:other'))],
-    'host-storage'
-  ],
-  ['nobody knows which storage', hostWith('a', 100, many('disk', 3, '')), [hostWith('b', 10, many('disk', 1, ''))], 'storage'],
-  ['its own disks', hostWith('a', 100, many('disk', 3, 'local')), [hostWith('b', 10, many('disk', 1, 'local'))], 'host-storage']
-]
-for (const [name, self, fleet, verdict] of together) {
-  t.test(`HA-15, HA-16: ${name}`, async t => {
-    const kind = self.faults[0]!.kind
-    const found = correlate(self, [self, ...fleet], drover, startMs).find(one => one.kind === kind)
-    t.equal(found?.verdict ?? 'single', verdict, found?.words ?? 'not correlated')
-  })
-}
 
 t.test('where a disk is', async t => {
   const paths = {

@@ -1,7 +1,8 @@
 // A host whose network breaks and heals, and whose Nova and Kubernetes do what they are asked for; for the pure tests.
+import type { FleetHost } from '../../../functions/ha/fleet.ts'
 import type { OVSNode } from '../../../shared/schema/ovs-node.ts'
 import { condition } from '../host-life/fixtures.ts'
-import { iso, startMs, type World } from './fixtures.ts'
+import { iso, serverId, startMs, type World } from './fixtures.ts'
 
 const s = 1000
 const at = iso(startMs)
@@ -53,3 +54,19 @@ export const first = (it: World, what: string): number | undefined => {
   const index = it.steps.findIndex(({ calls }) => calls.some(call => call.do === what))
   return index < 0 ? undefined : index
 }
+
+/** Faults of servers as the fleet counts them. */
+export const fault = (kind: string, n: number, ageSeconds = 0, storage?: string) => ({
+  server: serverId(n),
+  kind,
+  atMs: startMs - ageSeconds * s,
+  storage
+})
+export const hostWith = (name: string, domains: number, faults: FleetHost['faults']): FleetHost => ({
+  name,
+  domains,
+  faults,
+  signals: []
+})
+export const many = (kind: string, count: number, storage?: string) =>
+  Array.from({ length: count }, (_, n) => fault(kind, n, 0, storage))
