@@ -1,0 +1,182 @@
+// HV-16…HV-18: a Migration object after Nova's record, a sample or an end, field by field; when it is lost and when it is old.
+import t from 'tap'
+import {
+  afterSample,
+  figuresOf,
+  isEarlier,
+  isOld,
+  isOver,
+  isSilent,
+  lost,
+  withRecord,
+  type Sample,
+  type Status
+} from '../../../functions/migration/decide.ts'
+
+type Record = Parameters<typeof withRecord>[1]
+const record: Record = {
+  id: 7,
+  uuid: 'u',
+  server: 's',
+  type: 'migration',
+  status: 'running',
+  source: 'hv1',
+  target: 'hv3',
+  created: '2026-11-16T12:00:00.000000',
+  updated: '2026-11-16T12:00:05.000000'
+}
+const status = (more: Partial<Status> = {}): Status => ({ serverId: 's', started: '2026-11-16T11:00:00Z', ...more })
+
+t.test('a record of which nobody else has told', async t => {
+  t.strictSame(withRecord(undefined, record, undefined), {
+    serverId: 's',
+    started: '2026-11-16T12:00:00Z',
+    origin: 'hv1',
+    destination: 'hv3',
+    novaMigrationId: '7',
+    phase: 'Running',
+    operation: 'migration_out',
+    type: 'unbounded'
+  })
+  t.strictSame(withRecord(undefined, { ...record, status: 'error', target: null, updated: null }, { name: 'e' }), {
+    serverId: 's',
+    started: '2026-11-16T12:00:00Z',
+    origin: 'hv1',
+    novaMigrationId: '7',
+    evictionRef: { name: 'e' },
+    phase: 'Failed',
+    finishedAt: '2026-11-16T12:00:00Z',
+    result: 'error',
+    operation: 'migration_out',
+    type: 'failed'
+  })
+  t.match(withRecord(undefined, { ...record, status: 'completed' }, undefined), { type: 'completed', phase: 'Completed' })
+})
+
+const phases = {
+  accepted: 'Queued',
+  queued: 'Queued',
+  'pre-migrating': 'Queued',
+  preparing: 'Running',
+  finished: 'Confirming',
+  confirming: 'Confirming',
+  completed: 'Completed',
+  confirmed: 'Completed',
+  done: 'Completed',
+  failed: 'Failed',
+  error: 'Failed',
+  reverted: 'Cancelled',
+  cancelled: 'Cancelled'
+}
+for (const [novaStatus, phase] of Object.entries(phases)) {
+  t.test(`Nova's ${novaStatus} is ${phase}`, async t => {
+    const found = withRecord(undefined, { ...record, status: novaStatus }, undefined)
+    t.equal(found.phase, phase)
+    t.equal(found.finishedAt !== undefined, ['Completed', 'Failed', 'Cancelled'].includes(phase))
+    t.equal(isOver(found), found.finishedAt !== undefined)
+  })
+}
+
+t.test('a record of the move that is known, and of the next one', async t => {
+  const known = status({ phase: 'PostCopy', novaMigrationId: '7', type: 'unbounded' })
+  t.equal(withRecord(known, record, undefined).phase, 'PostCopy', 'Nova knows no post-copy')
+  t.equal(withRecord(known, { ...record, status: 'completed' }, undefined).phase, 'Completed')
+  t.equal(withRecord(known, record, undefined).started, known.started)
+  t.equal('operation' in withRecord(known, record, undefined), false)
+  const over = status({ phase: 'Failed', result: 'failed', finishedAt: '2026-11-16T11:10:00Z', novaMigrationId: '7' })
+  const same = withRecord(over, { ...record, status: 'completed' }, undefined)
+  t.match(same, { phase: 'Failed', result: 'failed', finishedAt: '2026-11-16T11:10:00Z' }, "the agent's word on the end stays")
+  t.equal('history' in same, false)
+  const next = withRecord(over, { ...record, id: 8 }, undefined)
+  t.strictSame(next.history, [{ started: over.started, finished: '2026-11-16T11:10:00Z', result: 'failed' }])
+  t.equal(next.started, '2026-11-16T12:00:00Z')
+  t.equal('finishedAt' in next, false)
+  const { novaMigrationId: _, ...unnumbered } = over
+  t.equal('history' in withRecord(unnumbered, { ...record, id: 8 }, undefined), false, 'its number was not known yet')
+  const open = withRecord({ ...known, novaMigrationId: '6' }, record, undefined)
+  t.equal('history' in open, false, 'what is not over is the same move')
+})
+
+t.test('HV-16: the last ten runs are kept, with their figures', async t => {
+  const stats = { dataProcessed: 5, downtimeMs: 0, memIteration: 3, sampledAt: '2026-11-16T11:00:00Z' }
+  const old = Array.from({ length: 10 }, (_, at) => ({ started: `2026-11-0${at}T00:00:00Z` }))
+  const over = status({ phase: 'Completed', origin: 'a', destination: 'b', novaMigrationId: '1', stats, history: old })
+  const { history = [] } = withRecord(over, record, undefined)
+  t.strictSame(history[0], { started: over.started, origin: 'a', destination: 'b', bytes: 5, downtimeMs: 0, iterations: 3 })
+  t.strictSame(history.slice(1), old.slice(0, 9))
+})
+
+const sample: Sample = { server: 's', host: 'hv1', at: '2026-11-16T12:00:10Z', origin: 'hv1', stats: {} }
+
+t.test('a sample, whole', async t => {
+  t.strictSame(afterSample(undefined, { ...sample, stats: { timeElapsedMs: 4000, errMsg: 'x', memBps: 1024, memNormal: 2 } }), {
+    serverId: 's',
+    started: '2026-11-16T12:00:06Z',
+    origin: 'hv1',
+    timeElapsed: '4s',
+    memBps: '1.0 KiB/s',
+    memNormal: 2,
+    stats: { timeElapsedMs: 4000, memBps: 1024, sampledAt: sample.at },
+    errMsg: 'x',
+    phase: 'Running'
+  })
+  t.equal(afterSample(undefined, { ...sample, stats: { phase: 'PostCopyRecover' } }).phase, 'PostCopy')
+  t.strictSame(figuresOf({ memTotal: 'many', memPageSize: 4096 }, 'T'), {
+    memPageSize: '4.0 KiB',
+    stats: { memPageSize: 4096, sampledAt: 'T' }
+  })
+})
+
+t.test('each end by its result', async t => {
+  for (const [result, phase] of Object.entries({ success: 'Completed', cancelled: 'Cancelled', failed: 'Failed', odd: 'Failed' }))
+    t.match(afterSample(undefined, { ...sample, result }), { phase, result, finishedAt: sample.at })
+})
+
+t.test('the end as the other side tells it', async t => {
+  const completed = status({ phase: 'Completed', result: 'success', finishedAt: '2026-11-16T12:00:00Z' })
+  const other: Sample = { ...sample, destination: 'hv2', result: 'failed' }
+  t.match(afterSample(completed, other), { phase: 'Completed', result: 'success' }, 'a success was told first')
+  t.match(afterSample({ ...completed, phase: 'Failed', result: 'failed' }, { ...other, result: 'success' }), {
+    phase: 'Completed',
+    result: 'success'
+  })
+  t.equal(
+    'history' in afterSample(completed, { ...other, at: '2026-11-16T12:00:59.999Z' }),
+    false,
+    'within a minute: the same move'
+  )
+  t.equal('history' in afterSample(completed, { ...other, at: '2026-11-16T12:01:00Z' }), true, 'another one')
+})
+
+t.test('times are whole seconds: a move that begins a second after the last end may be the same', async t => {
+  const failed = status({ phase: 'Failed', finishedAt: '2026-11-16T12:00:09Z' })
+  t.strictSame(afterSample(failed, { ...sample, at: '2026-11-16T12:00:09Z' }), failed, 'old news')
+  t.equal('history' in afterSample(failed, { ...sample, at: '2026-11-16T12:00:10Z' }), false)
+  t.equal('history' in afterSample(failed, { ...sample, at: '2026-11-16T12:00:10.001Z' }), true)
+})
+
+t.test('a record that ended a minute before the move began is of another one', async t => {
+  const begun = status({ started: '2026-11-16T12:01:05Z' })
+  t.equal(isEarlier({ ...record, status: 'done' }, begun), false)
+  t.equal(isEarlier({ ...record, status: 'done' }, { ...begun, started: '2026-11-16T12:01:06Z' }), true)
+  t.equal(isEarlier({ ...record, status: 'done', updated: null }, { ...begun, started: '2026-11-16T12:01:01Z' }), true)
+  t.equal(isEarlier({ ...record, status: 'strange' }, { ...begun, started: '2026-11-17T00:00:00Z' }), false)
+})
+
+t.test('silent after ten minutes, old after thirty days', async t => {
+  const at = Date.parse('2026-11-16T11:00:00Z')
+  const silent = (more: Partial<Status>, ms: number) => isSilent(status(more), at + ms)
+  t.equal(silent({ phase: 'Running' }, 600_000), false)
+  t.equal(silent({ phase: 'Running' }, 600_001), true)
+  t.equal(silent({ phase: 'PostCopy' }, 600_001), true)
+  t.equal(silent({ phase: 'Confirming' }, 600_001), false)
+  t.equal(silent({ phase: 'Running', stats: { sampledAt: '2026-11-16T11:00:01Z' } }, 600_001), false, 'since the last sample')
+  const gone = lost(status({ phase: 'Running' }), new Date(at))
+  t.strictSame(gone, status({ phase: 'Lost', reason: 'Silent', finishedAt: '2026-11-16T11:00:00Z' }))
+  t.equal(isOver(gone), true)
+  t.equal(isOver(undefined), false)
+  const month = 30 * 24 * 3_600_000
+  t.equal(isOld(gone, at + month), false)
+  t.equal(isOld(gone, at + month + 1), true)
+  t.equal(isOld(status(), at + 2 * month), false)
+})
