@@ -37,3 +37,9 @@ export function ovsNode(activeMembers: number, status: 'Active' | 'Degraded' | '
     status: { interfaces: { bonds: [{ name: 'bond0', members: 2, activeMembers, status }] } }
   }
 }
+
+export const progress = { total: 20, done: 14, running: 2, waiting: 4, failed: 0, blocked: 0 }
+export const moving = [
+  { id: 'a', name: 'web-14', state: 'Migrating' as const, destination: 'node-02', startedAt: earlier },
+  { id: 'b', name: 'db-3', state: 'Waiting' as const }
+]

@@ -95,3 +95,12 @@ export const observed = (given: Partial<Observed>): Observed => ({
   vswitchd: 'responding',
   ...given
 })
+
+export const settings = { expectedBridges: ['br-int'] }
+export const mac = '02:00:00:00:00:01'
+export const about = { conditions: [], observedAt: undefined, heartbeatSeconds: 30, agentVersion: 'x' }
+export const bond = (members: GivenInterface[], port: Partial<GivenPort> = {}): GivenBridge => ({
+  name: 'br-ex',
+  ports: [{ name: 'bond0', bond_mode: 'balance-tcp', lacp: 'active', bond_active_slave: mac, interfaces: members, ...port }]
+})
+export const current = { lacp_current: true }

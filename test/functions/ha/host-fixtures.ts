@@ -4,8 +4,8 @@ import type { OVSNode } from '../../../shared/schema/ovs-node.ts'
 import { condition } from '../host-life/fixtures.ts'
 import { iso, serverId, startMs, type World } from './fixtures.ts'
 
-const s = 1000
-const at = iso(startMs)
+export const s = 1000
+export const at = iso(startMs)
 
 export const ovs = (...issues: Array<[type: string, object: string]>): OVSNode => {
   const node: unknown = {

@@ -1,6 +1,6 @@
 import type { Node } from '../../../shared/kube/kinds.ts'
 import type { Hypervisor } from '../../../shared/schema/hypervisor.ts'
-import type { Options } from '../../../functions/hypervisor/decide.ts'
+import type { Options, Seen } from '../../../functions/hypervisor/decide.ts'
 
 export const now = new Date('2026-11-16T12:00:00Z')
 
@@ -61,3 +61,5 @@ export const condition = (type: string, status: 'True' | 'False' | 'Unknown', re
   message,
   lastTransitionTime: '2026-11-16T11:00:00Z'
 })
+
+export const seen = (more: Partial<Seen>): Seen => ({ name: 'host-1', node: node(), hypervisor: undefined, pods: [], ...more })

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, parseAllDocuments } from 'yaml'
-import type { VirtualMachine } from '../../../functions/machine/kubevirt.ts'
-import type { RenderOptions } from '../../../functions/machine/render.ts'
+import type { InstanceSpec, KubeCondition, VirtualMachine } from '../../../functions/machine/kubevirt.ts'
+import { render, type Rendered, type RenderOptions } from '../../../functions/machine/render.ts'
 import type { Machine } from '../../../shared/schema/machine.ts'
 import type { NetworkConfiguration } from '../../../shared/schema/network-configuration.ts'
 
@@ -37,3 +37,14 @@ export const machine = (spec: Machine['spec'], metadata: Partial<Machine['metada
   metadata: { name: 'm', namespace: 'default', uid: 'UID', generation: 1, ...metadata },
   spec
 })
+
+export const vm = (printableStatus: string | undefined, conditions: KubeCondition[] = [], observed = true): VirtualMachine => ({
+  metadata: { name: 'm', namespace: 'default', resourceVersion: '7' },
+  spec: { template: { spec: { domain: { devices: {} } } } },
+  status: { ...(printableStatus && { printableStatus }), conditions, ...(observed && { observedGeneration: 1 }) }
+})
+
+export type Spec = Machine['spec']
+export const made = (spec: Spec, more: Partial<RenderOptions> = {}): Rendered =>
+  render(machine(spec), networkOf, undefined, { ...options, ...more })
+export const guest = (spec: Spec, more?: Partial<RenderOptions>): InstanceSpec => made(spec, more).vm.spec.template.spec

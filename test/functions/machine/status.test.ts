@@ -1,60 +1,13 @@
-// The whole phase table of §5.6, the conditions of P4 and the rest of the status. Pure.
+// The conditions of P4 and the rest of the status. Pure.
 import t from 'tap'
 import type { Problem } from '../../../functions/machine/errors.ts'
-import type { KubeCondition, VirtualMachine, VirtualMachineInstance } from '../../../functions/machine/kubevirt.ts'
-import { reflectNetwork } from '../../../functions/machine/network-status.ts'
-import { phase, type Phase, type PhaseFacts } from '../../../functions/machine/phase.ts'
+import type { VirtualMachineInstance } from '../../../functions/machine/kubevirt.ts'
 import { reflect, type Reflected, type Status } from '../../../functions/machine/status.ts'
 import type { Machine } from '../../../shared/schema/machine.ts'
-import type { NetworkConfiguration } from '../../../shared/schema/network-configuration.ts'
-import { matchWhole } from '../../assert/match-whole.ts'
-import { machine } from './fixtures.ts'
+import { machine, vm } from './fixtures.ts'
 
 const now = new Date('2026-11-16T12:00:00Z')
 const grace = 5 * 60_000
-const vm = (printableStatus: string | undefined, conditions: KubeCondition[] = [], observed = true): VirtualMachine => ({
-  metadata: { name: 'm', namespace: 'default', resourceVersion: '7' },
-  spec: { template: { spec: { domain: { devices: {} } } } },
-  status: { ...(printableStatus && { printableStatus }), conditions, ...(observed && { observedGeneration: 1 }) }
-})
-
-// [printableStatus, never ran, ran before]; undefined: unchanged
-const table: Array<[string, Phase | undefined, Phase | undefined]> = [
-  ['Provisioning', 'Creating', 'Stopped'],
-  ['Starting', 'Creating', 'Stopped'],
-  ['WaitingForVolumeBinding', 'Creating', 'Stopped'],
-  ['Running', 'Running', 'Running'],
-  ['Migrating', 'Running', 'Running'],
-  ['Paused', 'Running', 'Running'],
-  ['Stopping', 'Stopped', 'Stopped'],
-  ['Stopped', 'Stopped', 'Stopped'],
-  ['CrashLoopBackOff', 'Failed', 'Failed'],
-  ['DataVolumeError', 'Failed', 'Failed'],
-  ['ErrorPvcNotFound', 'Failed', 'Failed'],
-  ['ErrImagePull', 'Failed', 'Failed'],
-  ['ImagePullBackOff', 'Failed', 'Failed'],
-  ['ErrorUnschedulable', 'Creating', 'Stopped'],
-  ['Terminating', undefined, undefined],
-  ['Unknown', undefined, undefined],
-  ['WaitingForReceiver', undefined, undefined]
-]
-const facts: Omit<PhaseFacts, 'vm'> = { before: 'Creating', ranBefore: false, refused: false, graceOver: false }
-t.test('P1: every cell of the table', async t => {
-  for (const [state, never, ran] of table) {
-    t.equal(phase({ ...facts, vm: vm(state) }), never ?? 'Creating', `${state}, never ran`)
-    t.equal(phase({ ...facts, before: 'Running', ranBefore: true, vm: vm(state) }), ran ?? 'Running', `${state}, ran before`)
-    const failing = vm(state, [{ type: 'Failure', status: 'True' }])
-    t.equal(phase({ ...facts, vm: failing }), 'Failed', `${state} with Failure`)
-  }
-  t.equal(phase({ ...facts, vm: vm('ErrorUnschedulable'), graceOver: true }), 'Failed', 'P2')
-  t.equal(phase({ ...facts, ranBefore: true, vm: vm('ErrorUnschedulable'), graceOver: true }), 'Failed')
-  t.equal(phase({ ...facts, vm: vm('Stopped', [], false) }), 'Creating', 'K12: nobody has seen the VM yet')
-  t.equal(phase({ ...facts, before: undefined, vm: undefined }), 'Pending', 'no VM yet')
-  t.equal(phase({ ...facts, vm: undefined }), 'Creating')
-  t.equal(phase({ ...facts, ranBefore: true, before: 'Running', vm: undefined }), 'Stopped', 'being made again')
-  t.equal(phase({ ...facts, before: 'Failed', vm: vm('Running') }), 'Running', 'P3: Failed is left')
-  t.equal(phase({ ...facts, refused: true, vm: vm('Running') }), 'Failed', 'T1')
-})
 
 const vmi = (status: VirtualMachineInstance['status']): VirtualMachineInstance => ({
   metadata: { name: 'm' },
@@ -288,39 +241,4 @@ t.test('P5: addresses in the order of the cards, without what is of no use', asy
 t.test('M6: a needed restart is part of the message', async t => {
   const status = reflect(seen({ ...running, vm: vm('Running', [{ type: 'RestartRequired', status: 'True' }]) }), now, grace)
   t.match(status.conditions?.[0], { status: 'True', message: /restart is needed/ })
-})
-
-t.test('NC2: the machines of a network are listed whole and anew, whatever its status said before', async t => {
-  const network = {
-    apiVersion: 'vitistack.io/v1alpha1',
-    kind: 'NetworkConfiguration',
-    metadata: { name: 'net', namespace: 'shop', generation: 3 },
-    spec: { podNetwork: true },
-    status: { machines: [{ name: 'gone', nic: 'eth0', macAddress: '02:00:00:00:00:01' }], machineCount: 1 }
-  } as NetworkConfiguration
-  const on = (name: string, ...networks: Array<[nic: string, networkName: string]>): Machine => ({
-    apiVersion: 'vitistack.io/v1alpha1',
-    kind: 'Machine',
-    metadata: { name, namespace: 'shop' },
-    spec: { template: 'small', networks: networks.map(([nic, networkName]) => ({ name: nic, networkName })) }
-  })
-  const seen = {
-    network,
-    networks: [network],
-    attachments: [],
-    referenced: false,
-    options: { macSeed: 's', cniVersion: '1.0.0' }
-  }
-  const told = (machines: Machine[]) => reflectNetwork({ ...seen, machines }, new Date(0))
-  const both = told([on('b', ['eth1', 'net'], ['eth0', 'net']), on('a', ['eth0', 'net']), on('c', ['eth0', 'other'])])
-  t.match(both, { machineCount: 2, observedGeneration: 3 })
-  t.strictSame(
-    both.machines?.map(({ name, nic }) => `${name} ${nic}`),
-    ['a eth0', 'b eth0', 'b eth1']
-  )
-  const nobody = told([])
-  t.equal(nobody.machineCount, 0)
-  t.notOk(nobody.machines, 'nobody is left from before')
-  const crowd = told(Array.from({ length: 600 }, (_, i) => on(`m-${i}`, ['eth0', 'net'])))
-  matchWhole(t, [crowd.machines?.length, crowd.machineCount], [512, 600], 'the list is bounded, the number is not')
 })

@@ -1,67 +1,12 @@
+// From a new Hypervisor to one that is handed over: which step is next (HV-27…HV-41).
 import t from 'tap'
-import {
-  decide,
-  retryAnnotation,
-  type NovaHost,
-  type Options,
-  type Seen,
-  type Step,
-  type TestServer
-} from '../../../functions/onboarding/decide.ts'
+import { decide, type Options, type Seen } from '../../../functions/onboarding/decide.ts'
 import { reflect } from '../../../functions/onboarding/reflect.ts'
 import type { Hypervisor } from '../../../shared/schema/hypervisor.ts'
-import { condition, hypervisor, now, type Status } from '../host-life/fixtures.ts'
+import { condition, hypervisor, now } from '../host-life/fixtures.ts'
 import { matchWhole } from '../../assert/match-whole.ts'
+import { all, at, nova, options, seen, server } from './fixtures.ts'
 
-const options: Options = {
-  nameForms: ['{name}.example.com'],
-  testAggregate: 'tests',
-  prefix: 'ohooc-',
-  maxAttempts: 5,
-  testTimeoutMs: 300_000,
-  firstWaitMs: 60_000,
-  liveMigration: false,
-  takeover: false,
-  haMode: 'off'
-}
-const all = { ...options, extended: true, haSkipped: true }
-const nova = (given: Partial<NovaHost> = {}): NovaHost => ({
-  id: 'hv-id',
-  hostname: 'host-1',
-  state: 'up',
-  status: 'enabled',
-  ...given,
-  service: { id: 'service-id', host: 'host-1', disabledReason: null, ...given.service }
-})
-const seen = (given: Hypervisor, more: Partial<Seen> = {}): Seen => ({
-  hypervisor: given,
-  hosts: [nova()],
-  forcedDown: false,
-  servers: [],
-  checks: [],
-  ...more
-})
-const at = (
-  reason: string,
-  status: Partial<Status> = {},
-  spec: Partial<Hypervisor['spec']> = {},
-  more: ReturnType<typeof condition>[] = []
-) => hypervisor(spec, { conditions: [condition('Onboarding', 'True', reason, { observedGeneration: 3 }), ...more], ...status })
-const tested = (reason: string, tests: NonNullable<Status['onboarding']>['tests'], spec: Partial<Hypervisor['spec']> = {}) =>
-  at(reason, { onboarding: { tests: tests ?? [] } }, spec)
-const server = (given: Partial<TestServer> = {}): TestServer => ({
-  id: 'id-1',
-  name: 'ohooc-host-1-12345678-1',
-  status: 'BUILD',
-  fault: undefined,
-  created: null,
-  hasShown: false,
-  hasReached: true,
-  problem: undefined,
-  host: null,
-  taskState: null,
-  ...given
-})
 const prepared = {
   aggregates: [
     { name: 'z1', uuid: 'u' },
@@ -69,12 +14,6 @@ const prepared = {
   ]
 }
 const inTest = condition('AggregatesUpdated', 'False', 'TestAggregates')
-const minutesAgo = (minutes: number): string => new Date(now.getTime() - minutes * 60_000).toISOString()
-const failed = (number: number, minutes: number) => ({
-  name: `ohooc-host-1-12345678-${number}`,
-  result: 'Failed',
-  finishedAt: minutesAgo(minutes)
-})
 const fresh = hypervisor({}, { hypervisorId: '', serviceId: '' })
 
 const cases: Array<[name: string, given: Seen, then: object]> = [
@@ -166,94 +105,6 @@ const cases: Array<[name: string, given: Seen, then: object]> = [
     { do: 'enable' }
   ],
 
-  ['skipTests', seen(at('Testing', {}, { skipTests: true })), { do: 'advance', to: 'Handover' }],
-  ['HV-36: the first server', seen(at('Testing')), { do: 'test', test: { do: 'create', name: 'ohooc-host-1-12345678-1' } }],
-  [
-    'HV-36: a create whose answer was lost is found',
-    seen(at('Testing'), { servers: [server()] }),
-    { do: 'test', test: { do: 'watch' } }
-  ],
-  [
-    'HV-36: builds',
-    seen(tested('Testing', [{ name: server().name, startedAt: minutesAgo(1) }]), { servers: [server()] }),
-    { do: 'test', test: { do: 'watch', waitingFor: /BUILD/ } }
-  ],
-  [
-    'HV-36: nothing on its console yet',
-    seen(tested('Testing', [{ name: server().name, startedAt: minutesAgo(1) }]), { servers: [server({ status: 'ACTIVE' })] }),
-    { do: 'test', test: { do: 'watch', waitingFor: /console/ } }
-  ],
-  [
-    'HV-36: passed',
-    seen(tested('Testing', [{ name: server().name, startedAt: minutesAgo(1) }]), {
-      servers: [server({ status: 'ACTIVE', hasShown: true })]
-    }),
-    { do: 'test', test: { do: 'pass', server: 'id-1' } }
-  ],
-  [
-    'HV-36: ERROR',
-    seen(tested('Testing', [{ name: server().name, startedAt: minutesAgo(1) }]), {
-      servers: [server({ status: 'ERROR', fault: 'No valid host' })]
-    }),
-    { do: 'test', test: { do: 'fail', why: 'No valid host', server: 'id-1' } }
-  ],
-  [
-    'HV-36: a console that cannot be read',
-    seen(tested('Testing', [{ name: server().name, startedAt: minutesAgo(1) }]), {
-      servers: [server({ status: 'ACTIVE', problem: 'not implemented' })]
-    }),
-    { do: 'test', test: { do: 'watch', waitingFor: /not implemented/ } }
-  ],
-  [
-    'HV-36: and never will be',
-    seen(tested('Testing', [{ name: server().name, startedAt: minutesAgo(6) }]), {
-      servers: [server({ status: 'ACTIVE', problem: 'not implemented' })]
-    }),
-    { do: 'test', test: { do: 'fail', why: /not implemented/, server: 'id-1' } }
-  ],
-  [
-    'HV-36: too late',
-    seen(tested('Testing', [{ name: server().name, startedAt: minutesAgo(6) }]), { servers: [server({ status: 'ACTIVE' })] }),
-    { do: 'test', test: { do: 'fail', why: /within 300 s/ } }
-  ],
-  [
-    'HV-37: what is left of it',
-    seen(tested('Testing', [{ name: 'x', result: 'Passed' }]), { servers: [server()] }),
-    { do: 'clean', servers: ['id-1'] }
-  ],
-  ['HV-37: nothing is left', seen(tested('Testing', [{ name: 'x', result: 'Passed' }])), { do: 'advance', to: 'Handover' }],
-  ['HV-39: waits a minute', seen(tested('Testing', [failed(1, 0.5)])), { do: 'test', test: { do: 'pause' } }],
-  [
-    'HV-39: then tries again under another name',
-    seen(tested('Testing', [failed(1, 1.5)])),
-    { do: 'test', test: { do: 'create', name: 'ohooc-host-1-12345678-2' } }
-  ],
-  [
-    'HV-39: eight minutes after the fourth',
-    seen(tested('Testing', [failed(1, 20), failed(2, 15), failed(3, 12), failed(4, 7)])),
-    { do: 'test', test: { do: 'pause' } }
-  ],
-  [
-    'HV-39: the budget is used up',
-    seen(
-      tested(
-        'Testing',
-        [1, 2, 3, 4, 5].map(number => failed(number, 60))
-      )
-    ),
-    { do: 'fail' }
-  ],
-  [
-    'HV-39: no more servers',
-    seen(tested('Failed', [{ name: 'budget', reason: 'boot unknown, retry not asked for' }])),
-    { do: 'wait', at: 'Failed' }
-  ],
-  [
-    'HV-39: another boot',
-    seen({ ...tested('Failed', [{ name: 'budget', reason: 'boot old, retry not asked for' }]) }),
-    { do: 'retry' }
-  ],
-
   [
     'HV-40: the lifecycle is switched off in the middle',
     seen(at('Testing', {}, { lifecycleEnabled: false }), { servers: [server()] }),
@@ -287,13 +138,6 @@ const cases: Array<[name: string, given: Seen, then: object]> = [
 ]
 for (const [name, given, then] of cases) void t.test(name, async t => t.match(decide(given, options, now), then))
 
-void t.test('HV-39: a changed annotation, or a changed spec, tries again', async t => {
-  const given = tested('Failed', [{ name: 'budget', reason: 'boot unknown, retry not asked for' }])
-  const asked = { ...given, metadata: { ...given.metadata, annotations: { [retryAnnotation]: 'please' } } }
-  t.match(decide(seen(asked), options, now), { do: 'retry' })
-  t.match(decide(seen({ ...given, metadata: { ...given.metadata, generation: 4 } }), options, now), { do: 'retry' })
-})
-
 void t.test('HV-41: the gate of high availability', async t => {
   const ready = [condition('TraitsUpdated', 'True'), condition('AggregatesUpdated', 'True')]
   const step = (haMode: Options['haMode'], spec: Partial<Hypervisor['spec']> = {}, more: typeof ready = []) =>
@@ -303,25 +147,6 @@ void t.test('HV-41: the gate of high availability', async t => {
   t.match(step('drover', {}, [condition('HaEnabled', 'True')]), { do: 'succeed' })
   t.match(step('drover', { highAvailability: false }), { do: 'succeed' })
   t.match(step('off'), { do: 'succeed' })
-})
-
-void t.test('HV-39: the status after a whole budget, step by step', async t => {
-  let status: Partial<Status> = { conditions: [condition('Onboarding', 'True', 'Testing')] }
-  const clock = { time: now.getTime() }
-  const made: string[] = []
-  for (let pass = 0; pass < 40; pass++) {
-    const time = new Date((clock.time += 60_000))
-    const given = hypervisor({}, status)
-    const last = status.onboarding?.tests?.at(-1)
-    const servers = last && last.result === undefined ? [server({ name: last.name, status: 'ERROR', fault: 'boom' })] : []
-    const step: Step = decide(seen(given, { servers }), options, time)
-    if (step.do === 'test' && step.test.do === 'create') made.push(step.test.name)
-    const { conditions, onboarding } = { onboarding: undefined, ...reflect(given, step, {}, time, all).status }
-    status = { conditions, ...(onboarding && { onboarding }) }
-  }
-  t.equal(made.length, 5, 'five servers, and never another')
-  t.equal(new Set(made).size, 5)
-  matchWhole(t, status, { conditions: [{ status: 'True', reason: 'Failed' }], onboarding: { attempts: 5, lastError: 'boom' } })
 })
 
 void t.test('HV-28: a host that registered anew', async t => {
@@ -336,17 +161,5 @@ void t.test('HV-28: a host that registered anew', async t => {
   matchWhole(t, reflect(given, gone, {}, now, all).status, {
     hypervisorId: 'hv-id',
     drift: [{ action: 'reported', actual: /not registered/ }]
-  })
-})
-
-void t.test('a refused create is a failed attempt; an outage is none', async t => {
-  const given = at('Testing')
-  const step = decide(seen(given), options, now)
-  matchWhole(t, reflect(given, step, { problem: 'no image', isFinal: true }, now, all).status, {
-    onboarding: { attempts: 1, tests: [{ result: 'Failed', reason: 'no image' }] }
-  })
-  matchWhole(t, reflect(given, step, { problem: 'no answer' }, now, all).status, {
-    onboarding: { attempts: 0, lastError: 'no answer' },
-    conditions: [{ reason: 'Testing', message: 'no answer' }]
   })
 })
