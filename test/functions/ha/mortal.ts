@@ -1,6 +1,6 @@
 // Processes that die in the middle of their work, and a broker that sends again what they did not answer.
 import type { Engine } from '../../../functions/ha/engine.ts'
-import { KubeError, type Kube } from '../../../shared/kube/index.ts'
+import type { Kube } from '../../../shared/kube/index.ts'
 import type { Lab } from './lab.ts'
 
 export class Killed extends Error {}
@@ -29,10 +29,10 @@ export async function pass(it: Lab, engines: readonly Engine[], seconds: number,
   }
 }
 
-/** 503: what was not written is sent again, and ticks come anyway. On a loaded machine the API in this process may not answer in time. */
+/** What a dead process has not written is sent again, and ticks come anyway. */
 function comesBack(err: unknown): void {
   const causes: unknown[] = err instanceof AggregateError ? err.errors : [err]
-  if (!causes.every(cause => cause instanceof Killed || (cause instanceof KubeError && cause.retryable))) throw err
+  if (!causes.every(cause => cause instanceof Killed)) throw err
 }
 
 export async function untilTold(tell: () => Promise<void>): Promise<void> {
