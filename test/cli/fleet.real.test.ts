@@ -1,4 +1,4 @@
-// `drover` as a person runs it: a process, in a pipe or on a terminal, against a real API server.
+// Long: API server and fleet are set up once for all of it. `drover` as a person runs it: a process, in a pipe or on a terminal, against a real API server.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'

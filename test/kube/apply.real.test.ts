@@ -1,3 +1,4 @@
+// Long: the API server and two clients of it are set up once for all of it. Server-side apply by our client: who owns what, and what is not sent.
 import t from 'tap'
 import type { Kind, Kube, KubeObject } from '../../shared/kube/index.ts'
 import {

@@ -1,4 +1,4 @@
-// HV-63 … HV-66, HA-17: every alert fires from an object, or from what a function counts, and is silent about what is well or merely waited for.
+// Long: one table of alerts. HV-63 … HV-66, HA-17: every alert fires from an object, or from what a function counts, and is silent about what is well or merely waited for.
 import { glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'

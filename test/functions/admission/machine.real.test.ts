@@ -5,7 +5,9 @@ import { eventually } from '../../servers/eventually.ts'
 import { ownKubernetes } from '../../servers/kubernetes.ts'
 import { request } from '../../servers/request.ts'
 import { loosenCrds } from './loose-crds.ts'
-import { type Case, elsewhere, refusals, warnings } from './machine.cases.ts'
+import type { Case } from './machine.case.ts'
+import { refusals } from './machine.cases.ts'
+import { elsewhere, warnings } from './machine-warnings.cases.ts'
 import {
   create,
   installWebhooks,

@@ -1,19 +1,9 @@
-// EV-6, HA-34: the limits of the table §4.2 to the millisecond, its words, and the servers of a dead host.
-import type { Server } from 'openstack-sdk-lite'
+// EV-6: the limits of the table §4.2 to the millisecond, and its words.
 import t from 'tap'
-import { cautious, classify, classifyDead, type Action, type Circumstances } from '../../../functions/evict/classify.ts'
-import { ago, agoMs, around, minute, record, server } from './server.ts'
+import { cautious, classify, type Action } from '../../../functions/evict/classify.ts'
+import { ago, agoMs, around, minute, record, server, type Case, blocked, running, wait } from './server.ts'
 
-type Case = [name: string, server: Server | undefined, circumstances: Partial<Circumstances>, then: Action]
-
-const wait = (reason: Extract<Action, { do: 'wait' }>['reason'], message: string): Action => ({ do: 'wait', reason, message })
-const blocked = (reason: Extract<Action, { do: 'blocked' }>['reason'], message: string): Action => ({
-  do: 'blocked',
-  reason,
-  message
-})
 const disagrees = (message: string): Action => ({ do: 'failed', reason: 'Disagreement', message })
-const running = record()
 const cold = record({ type: 'migration', status: 'finished', updated: ago(1) })
 const colder = { ...cold, updated: agoMs(minute + 1) }
 const ended = (updated: string) => record({ status: 'completed', updated })
@@ -220,46 +210,3 @@ const cases: Case[] = [
   ])
 ]
 for (const [name, given, more, then] of cases) t.test(name, async t => t.strictSame(classify(given, around(more)), then))
-
-const evacuation = record({ type: 'evacuation', status: 'pre-migrating', updated: ago(60) })
-const late = record({ updated: agoMs(minute + 1) })
-const notEvacuable = (vmState: string) => blocked('NotEvacuable', `Nova does not evacuate a server that is ${vmState}.`)
-
-const dead: Case[] = [
-  ['not there any more', undefined, {}, { do: 'gone' }],
-  ['DELETED', server({ status: 'DELETED' }), {}, { do: 'gone' }],
-  ['left alone', server(), { excluded: true }, { do: 'excluded' }],
-  ['read in part', server({ partial: true }), {}, wait('Unknown', 'Nova does not know the state of the server (ACTIVE).')],
-  ['without a state', server({ vmState: null }), {}, wait('Unknown', 'Nova does not know the state of the server (ACTIVE).')],
-  [
-    'elsewhere',
-    server({ host: 'hv2' }),
-    { records: [record({ type: 'evacuation', status: 'done' })] },
-    { do: 'done', destination: 'hv2' }
-  ],
-  ['being deleted', server({ taskState: 'deleting' }), {}, { do: 'excluded' }],
-  ['being deleted, to be restored', server({ taskState: 'soft-deleting' }), {}, { do: 'excluded' }],
-  ['deleted, to be restored', server({ vmState: 'soft-delete' }), {}, { do: 'excluded' }],
-  ['HA-34: its evacuation is under way, however long', server(), { records: [evacuation] }, { do: 'watch', record: evacuation }],
-  ['HA-34: a live migration may still end within a minute', server(), { records: [running] }, { do: 'watch', record: running }],
-  ['HA-34: … and no longer', server(), { records: [late] }, { do: 'evacuate' }],
-  ['HA-34: what has ended is not waited for', server(), { records: [record({ status: 'error' })] }, { do: 'evacuate' }],
-  [
-    'a resize is open',
-    server({ vmState: 'resized' }),
-    { records: [late] },
-    blocked('ResizeOpen', 'A resize of it is open; a person has to decide which side lives.')
-  ],
-  ['it never ran', server({ vmState: 'error', launchedAt: null }), {}, blocked('NotEvacuable', 'It never ran.')],
-  ['in error', server({ vmState: 'error' }), {}, { do: 'evacuate' }],
-  ['stopped', server({ vmState: 'stopped' }), {}, { do: 'evacuate' }],
-  ['active, though no start was noted', server({ launchedAt: null }), {}, { do: 'evacuate' }],
-  ...['paused', 'suspended', 'building', 'rescued', 'shelved'].map((vmState): Case => [
-    vmState,
-    server({ vmState }),
-    {},
-    notEvacuable(vmState)
-  ])
-]
-for (const [name, given, more, then] of dead)
-  t.test(`on a dead host: ${name}`, async t => t.strictSame(classifyDead(given, around(more)), then))

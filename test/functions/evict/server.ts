@@ -1,6 +1,6 @@
 // A server, its migration record and what is known around it, as `classify` reads them.
 import type { Server } from 'openstack-sdk-lite'
-import { cautious, type Circumstances } from '../../../functions/evict/classify.ts'
+import { cautious, type Action, type Circumstances } from '../../../functions/evict/classify.ts'
 import type { MoveRecord } from '../../../functions/evict/records.ts'
 
 export const now = Date.parse('2026-11-16T12:00:00Z')
@@ -60,3 +60,17 @@ export const record = (more: Partial<MoveRecord> = {}): MoveRecord => ({
   updated: ago(1),
   ...more
 })
+
+export type Case = [name: string, server: Server | undefined, circumstances: Partial<Circumstances>, then: Action]
+
+export const wait = (reason: Extract<Action, { do: 'wait' }>['reason'], message: string): Action => ({
+  do: 'wait',
+  reason,
+  message
+})
+export const blocked = (reason: Extract<Action, { do: 'blocked' }>['reason'], message: string): Action => ({
+  do: 'blocked',
+  reason,
+  message
+})
+export const running = record()

@@ -1,4 +1,4 @@
-// The real kubectl against the embedded API: what a person types.
+// Long: the embedded API is started once for all of it. The real kubectl against the embedded API: what a person types.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'

@@ -1,13 +1,9 @@
 // Server-side apply: who owns what, who may change it, what goes when nobody wants it.
 import type { Test } from 'tap'
 import { matchWhole } from '../../../assert/match-whole.ts'
+import { applier, empty, owners } from './applied.ts'
+import { applyingStatus } from './applying-status.ts'
 import { apply, merge, runCase, widget, type Api, type Body, type Case } from './target.ts'
-
-// The server sorts by operation and time; two writes of one second may come either way.
-const owners = (object: Body): unknown[][] =>
-  (object.metadata.managedFields ?? [])
-    .map(({ manager, operation, subresource = '', fieldsV1 }) => [manager, operation, subresource, fieldsV1])
-    .sort((a, b) => (`${String(a[1])} ${String(a[0])}` < `${String(b[1])} ${String(b[0])}` ? -1 : 1))
 
 function refusals({ widgets }: Api): Case[] {
   const path = `${widgets}/shared`
@@ -72,12 +68,9 @@ function refusals({ widgets }: Api): Case[] {
   ]
 }
 
-const empty = {}
-
 export async function applying(t: Test, api: Api): Promise<void> {
   const { widgets, done, call } = api
-  const applied = (name: string, manager: string, spec: object, force = false, metadata: object = {}): Promise<Body> =>
-    done('PATCH', `${widgets}/${name}?fieldManager=${manager}&force=${force}`, widget(name, spec, metadata), apply)
+  const applied = applier(api)
 
   await t.test('a plain write owns every field that it set, defaults included', async t => {
     const spec = {
@@ -220,78 +213,7 @@ export async function applying(t: Test, api: Api): Promise<void> {
     t.strictSame(order(await applied('order', 'two', ports(9))), [2, 9])
   })
 
-  await t.test('status has its own owners', async t => {
-    await applied('status', 'one', { color: 'red' })
-    const body = {
-      apiVersion: 'contract.drover.dev/v1',
-      kind: 'Widget',
-      metadata: { name: 'status', labels: { q: '1' } },
-      spec: { size: 7 },
-      status: { phase: 'x', conditions: [{ type: 'Ready', status: 'True' }] }
-    }
-    const status = await done('PATCH', `${widgets}/status/status?fieldManager=agent`, body, apply)
-    t.match(status, { spec: { size: 3 }, status: { phase: 'x' } })
-    t.strictSame(owners(status)[0], [
-      'agent',
-      'Apply',
-      'status',
-      {
-        'f:status': {
-          'f:conditions': { 'k:{"type":"Ready"}': { '.': empty, 'f:status': empty, 'f:type': empty } },
-          'f:phase': empty
-        }
-      }
-    ])
-    const second = await done(
-      'PATCH',
-      `${widgets}/status/status?fieldManager=function`,
-      { ...body, spec: undefined, status: { conditions: [{ type: 'Evicting', status: 'False' }] } },
-      apply
-    )
-    t.strictSame(
-      (second.status?.conditions as Array<{ type: string }> | undefined)?.map(({ type }) => type),
-      ['Ready', 'Evicting']
-    )
-    const refused = await call(
-      'PATCH',
-      `${widgets}/status/status?fieldManager=function`,
-      { ...body, spec: undefined, status: { conditions: [{ type: 'Ready', status: 'False' }] } },
-      apply
-    )
-    t.equal(
-      refused.body.message,
-      'Apply failed with 1 conflict: conflict with "agent" with subresource "status": .status.conditions[type="Ready"].status'
-    )
-    const main = await applied('status', 'one', { color: 'red', size: 5 })
-    t.equal(main.status?.phase, 'x')
-    const missing = await call(
-      'PATCH',
-      `${widgets}/nothing/status?fieldManager=agent`,
-      { ...body, metadata: { name: 'nothing' } },
-      apply
-    )
-    t.equal(missing.status, 404, 'status of nothing is not created')
-    const stale = await call(
-      'PATCH',
-      `${widgets}/status/status?fieldManager=function`,
-      { ...body, spec: undefined, metadata: { name: 'status', resourceVersion: status.metadata.resourceVersion }, status: {} },
-      apply
-    )
-    t.equal(stale.status, 409, 'status against an old resourceVersion')
-    t.match(stale.body, { reason: 'Conflict', message: /the object has been modified/ })
-    const fresh = await done(
-      'PATCH',
-      `${widgets}/status/status?fieldManager=function`,
-      {
-        ...body,
-        spec: undefined,
-        metadata: { name: 'status', resourceVersion: main.metadata.resourceVersion },
-        status: { phase: 'x' }
-      },
-      apply
-    )
-    t.equal(fresh.status?.phase, 'x', 'and against the present one')
-  })
+  await t.test('status has its own owners', t => applyingStatus(t, api))
 
   await t.test('an apply that changes nothing is not a write', async t => {
     const first = await applied('still', 'one', { color: 'red', ports: [{ port: 1 }] })
