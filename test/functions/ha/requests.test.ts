@@ -4,30 +4,14 @@ import type { InstanceAction } from 'openstack-sdk-lite'
 import type { Facts } from '../../../functions/ha/check.ts'
 import { isOwn, lastPower, maybeUnfinished, requestBehind } from '../../../functions/ha/requests.ts'
 import type { Incident } from '../../../functions/ha/seen.ts'
-import { action, drover, evidence, iso, serverId, startMs } from './fixtures.ts'
+import { factsOf, noted } from './facts.ts'
+import { action, drover, evidence, iso, startMs } from './fixtures.ts'
 
 const s = 1000
 const minute = 60 * s
 const hour = 60 * minute
-const noted: Incident = {
-  decisionId: 'd',
-  server: serverId(),
-  kind: 'crashed',
-  state: 'Checking',
-  eventAt: iso(startMs),
-  noticedAt: iso(startMs + 2 * s),
-  count: 1
-}
-const facts = (actions: InstanceAction[], incident: Incident = noted, steps: Facts['evidence']['steps'] = new Map()): Facts => ({
-  incident,
-  host: 'host-1',
-  domain: undefined,
-  domainKnown: true,
-  shuttingDown: false,
-  evidence: evidence({}, actions, steps),
-  policy: drover,
-  nowMs: startMs + 3 * s
-})
+const facts = (actions: InstanceAction[], incident: Incident = noted, steps: Facts['evidence']['steps'] = new Map()): Facts =>
+  factsOf([], { incident, evidence: evidence({}, actions, steps) })
 
 // 120 s before, and 5 s by which the clocks may differ
 const behind: Array<[name: string, action: InstanceAction, explains: boolean]> = [
