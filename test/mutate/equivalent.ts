@@ -11,7 +11,29 @@ export interface Equivalent {
   reason: string
 }
 
-export const equivalents: readonly Equivalent[] = []
+export const equivalents: readonly Equivalent[] = [
+  {
+    file: 'functions/ha/requests.ts',
+    line: "const eventMs = ({ incident }: Facts): number => Date.parse(incident.eventAt ?? incident.noticedAt ?? '')",
+    from: "''",
+    to: "'mutant'",
+    reason: 'neither text is a time: both give NaN'
+  },
+  {
+    file: 'functions/ha/requests.ts',
+    line: "const fromMs = Date.parse(incident.eventAt ?? '') - (requestSeconds + skewSeconds) * 1000",
+    from: "''",
+    to: "'mutant'",
+    reason: 'neither text is a time: both give NaN'
+  },
+  {
+    file: 'functions/ha/requests.ts',
+    line: 'return startMs(action) >= fromMs || (steps?.some(({ finished }) => finished === null) ?? false)',
+    from: 'steps?.some(({ finished }) => finished === null) ?? false',
+    to: '(steps?.some(({ finished }) => finished === null))',
+    reason: 'find takes undefined for false'
+  }
+]
 
 /** The mutants that are left to be killed, and the entries of the list that match nothing any more. */
 export function withoutEquivalents(

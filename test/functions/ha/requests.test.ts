@@ -48,6 +48,11 @@ t.test('HA-10: an older request counts while one of its steps has no end', async
   t.strictSame([found([over, open]), found([over, over]), found([])], ['resize', undefined, undefined])
 })
 
+t.test('HA-8: of several requests the newest is named, which Nova lists first', async t => {
+  const [newest, older] = [action('reboot', startMs - s), action('stop', startMs - 60 * s)]
+  t.equal(requestBehind(facts([older, newest]))?.requestId, newest.requestId)
+})
+
 t.test('HA-14: the last of what switches a server on or off before the event, whoever asked', async t => {
   const stop = action('stop', startMs - hour, { userId: null })
   t.equal(lastPower(facts([]))?.action, undefined)
