@@ -57,6 +57,20 @@ const together: Array<[name: string, self: FleetHost, fleet: FleetHost[], verdic
     'single'
   ],
   ['less than a tenth', hostWith('a', 100, many('crashed', 9)), [], 'single'],
+  ['nearly a tenth of many', hostWith('a', 2000, many('crashed', 199)), [], 'single'],
+  ['a moment more than a minute ago', hostWith('a', 10, [...many('crashed', 2), fault('crashed', 9, 60.05)]), [], 'single'],
+  [
+    'two classes, two of each',
+    hostWith('a', 10, [...many('crashed', 2), fault('watchdog', 7), fault('watchdog', 8)]),
+    [],
+    'single'
+  ],
+  [
+    'HA-16: where a server that crashed has its disk',
+    hostWith('a', 10, [...many('disk', 3, 'local'), fault('crashed', 9, 0, 'rbd:vms')]),
+    [hostWith('b', 10, many('disk', 1, 'rbd:vms'))],
+    'host-storage'
+  ],
   ['API errors', hostWith('a', 10, many('apiError', 3)), [], 'host'],
   ['watchdogs', hostWith('a', 10, many('watchdog', 3)), [], 'host'],
   [
