@@ -1,9 +1,10 @@
 // Time that passes as fast as the work in it is done: the timers and the date of the whole process, moved by hand. Everything that runs
 // here, agents and functions and broker alike, waits by them; only sockets are real.
-import { performance } from 'node:perf_hooks'
-import { installTimers, realTimeout } from './virtual-timers.ts'
+import { watchPendingWork, type PendingWork } from './pending-work.ts'
+import { installTimers, realNow } from './virtual-timers.ts'
 
-const pause = (ms: number): Promise<void> => new Promise(resolve => realTimeout(resolve, ms))
+/** Everything that can be read was read, and what it led to is done. */
+const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
 export interface VirtualTime {
   /** Lets so much time pass, in steps; after each the work that it began is waited for. */
@@ -17,10 +18,11 @@ export interface VirtualTime {
 
 export function startVirtualTime({ stepMs = 500 } = {}): VirtualTime {
   const timers = installTimers(Date.now())
+  const work = watchPendingWork()
   async function advance(ms: number, step = stepMs): Promise<void> {
     for (let left = ms; left > 0; left -= step) {
       timers.tick(Math.min(step, left))
-      await settled()
+      await settled(work)
     }
   }
   /** What is waited for may itself wait for a timer: time passes meanwhile, once it has had a moment to be done at once. */
@@ -28,7 +30,7 @@ export function startVirtualTime({ stepMs = 500 } = {}): VirtualTime {
     const state = { open: true }
     const close = (): void => void (state.open = false)
     promise.then(close, close)
-    await settled()
+    await settled(work)
     while (state.open) await advance(stepMs)
     return promise
   }
@@ -43,16 +45,23 @@ export function startVirtualTime({ stepMs = 500 } = {}): VirtualTime {
       }
     },
     end() {
+      work.end()
       timers.restore()
     }
   }
 }
 
-/** The event loop had nothing to do for most of two moments in a row: what is on sockets within this process was read. */
-async function settled(): Promise<void> {
+/** A reader that does not read is a fault of the test, to be named, not waited for. */
+const stuckMs = 60_000
+
+/** Nothing is asked of the system or on its way, and two turns of the event loop in a row had nothing to read or write. */
+async function settled(work: PendingWork): Promise<void> {
+  const begunMs = realNow()
   for (let quiet = 0; quiet < 2;) {
-    const before = performance.eventLoopUtilization()
-    await pause(1)
-    quiet = performance.eventLoopUtilization(before).utilization < 0.5 ? quiet + 1 : 0
+    const before = work.traffic()
+    await turn()
+    const pending = work.now()
+    quiet = pending === undefined && work.traffic() === before ? quiet + 1 : 0
+    if (pending !== undefined && realNow() - begunMs > stuckMs) throw new Error(`does not come to an end: ${pending}`)
   }
 }
