@@ -137,6 +137,10 @@ async function run(given: Config, timings: Timings, platform: AgentPlatform): Pr
     signal
   }
   const help = await troubleshooting(parts)
+  // At once when the agent is to stop, not after its sources have ended: a question to a switch that does not answer would hold them up.
+  let closed: Promise<void> | undefined
+  const close = (): Promise<void> => (closed ??= help.close().then(() => db.close()))
+  signal.addEventListener('abort', () => void close().catch(() => {}), { once: true }) // the end below tells its failure
   const beat = () => given.heartbeat * (0.9 + Math.random() / 5)
   const sources = [
     followSwitch(db, signal),
@@ -201,8 +205,7 @@ async function run(given: Config, timings: Timings, platform: AgentPlatform): Pr
   } finally {
     ending.abort()
     clearTimeout(alarm)
-    await help.close()
-    await db.close()
+    await close()
     await Promise.all([publishing, queue.closed])
     kube.close()
   }

@@ -11,7 +11,9 @@ const suite = 'trixie'
 export const release = { ovs: '3.5.0', ovn: '25.03.0' }
 export const folder = cacheFolder(`ovs-${suite}`)
 
-export async function prepare(): Promise<Prepared> {
+export const prepare = async (): Promise<Prepared> => prepareNow()
+
+export function prepareNow(): Prepared {
   if (existsSync(folder)) return { ok: true }
   if (!existsSync('/usr/bin/apt-get')) return { ok: false, reason: 'no apt-get to load a newer Open vSwitch with' }
   say(`ovs: loading Open vSwitch and OVN of Debian ${suite} (about 15 MB; once)`)

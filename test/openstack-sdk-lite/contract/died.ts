@@ -93,6 +93,11 @@ export const died: Part = async (t, { cloud, target }) => {
   await t.test(
     'HA-43: the destination of an evacuation dies: a source that returns ends a record that is only accepted',
     async t => {
+      await until(
+        'the scheduler to see it up again',
+        () => serviceOf(guest),
+        found => found?.state === 'up'
+      )
       const { id } = await boot(cloud, target, 'contract-died-evac', guest)
       await target.stopAgent(guest)
       await cloud.services.update(service, { forcedDown: true })
