@@ -2,13 +2,11 @@
 import t from 'tap'
 import { ownKubernetes } from '../../servers/kubernetes.ts'
 import { request } from '../../servers/request.ts'
-import { create, hostKind, hosts, installWebhooks, merged, ovsNodes, refusedBy, type Refusal, startWebhook } from './webhook.ts'
+import { create, hostKind, hosts, merged, ovsNodes, refusedBy, type Refusal, webhookInPlace } from './webhook.ts'
 
 t.setTimeout(240_000)
 const api = await ownKubernetes(t)
-const webhook = await startWebhook(t, api)
-t.teardown(() => webhook.close())
-await installWebhooks(api, webhook.tlsUrl)
+const webhook = await webhookInPlace(t, api)
 
 const patch = (path: string, body: object, headers: Record<string, string>) =>
   request<Refusal>(api, 'PATCH', path, body, { ...merged, ...headers })

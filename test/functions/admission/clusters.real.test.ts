@@ -7,18 +7,7 @@ import t from 'tap'
 import { parseAllDocuments } from 'yaml'
 import { kubectlPath, ownKubernetes } from '../../servers/real-kubernetes.ts'
 import { request } from '../../servers/request.ts'
-import {
-  evictionKind,
-  evictions,
-  hostKind,
-  hosts,
-  installWebhooks,
-  merged,
-  refusedBy,
-  startWebhook,
-  warnedBy,
-  write
-} from './webhook.ts'
+import { as, evictionKind, evictions, hostKind, hosts, merged, refusedBy, warnedBy, webhookInPlace, write } from './webhook.ts'
 
 t.setTimeout(240_000)
 
@@ -45,11 +34,8 @@ async function identities(): Promise<Record<string, string>> {
 
 const api = await ownKubernetes(t)
 await request(api, 'POST', hosts, { ...hostKind, metadata: { name: 'h' }, spec: {} })
-const webhook = await startWebhook(t, api, await identities())
-t.teardown(() => webhook.close())
-await installWebhooks(api, webhook.tlsUrl)
+await webhookInPlace(t, api, await identities())
 
-const as = (user: string) => ({ 'impersonate-user': user, 'impersonate-group': 'system:masters' })
 const functions = as('system:serviceaccount:drover:control-plane')
 const change = (spec: object, who: Record<string, string>) => write(api, 'PATCH', `${hosts}/h`, { spec }, { ...who, ...merged })
 const evacuate = (who: Record<string, string>) =>

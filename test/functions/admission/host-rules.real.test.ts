@@ -7,16 +7,16 @@ import { request } from '../../servers/request.ts'
 import { type HostCase, hostCases } from './host.cases.ts'
 import { loosenCrds } from './loose-crds.ts'
 import {
+  as,
   evictionKind,
   evictions,
   hostKind,
   hosts,
-  installWebhooks,
   merged,
   ovsNodes,
   refusedBy,
-  startWebhook,
   warnedBy,
+  webhookInPlace,
   write
 } from './webhook.ts'
 
@@ -27,7 +27,7 @@ const kinds = {
   Eviction: { list: evictions, type: evictionKind },
   OVSNode: { list: ovsNodes.list(api.namespace), type: ovsNodes.kind }
 }
-const jane = { 'impersonate-user': 'jane', 'impersonate-group': 'system:masters' }
+const jane = as('jane')
 const nameOf = (one: HostCase) => (one.was ? `was-${hostCases.indexOf(one)}` : 'new')
 const send = (one: HostCase, spec: object) => {
   const { list, type } = kinds[one.kind ?? 'Hypervisor']
@@ -53,9 +53,7 @@ t.test('with its own CRDs, the API server refuses them by itself', async t => {
 t.test('the webhook refuses them where the CRDs do not', async t => {
   await loosenCrds(api, ['x-kubernetes-validations', 'minLength', 'pattern'])
   for (const one of hostCases) await eventually(`a CRD without ${one.id}`, async () => (await send(one, one.bad)).status < 300)
-  const webhook = await startWebhook(t, api)
-  t.teardown(() => webhook.close())
-  await installWebhooks(api, webhook.tlsUrl)
+  await webhookInPlace(t, api)
   for (const one of hostCases) {
     await t.test(`${one.id} refuses ${JSON.stringify(one.bad)}`, async t => {
       const refused = await send(one, one.bad)

@@ -4,6 +4,7 @@ import { ownKubernetes } from '../../servers/kubernetes.ts'
 import { eventually } from '../../servers/eventually.ts'
 import { type Answer, request } from '../../servers/request.ts'
 import {
+  as,
   create,
   evictionKind,
   evictions,
@@ -54,11 +55,8 @@ const strict = await startWebhook(t, api, { ENFORCE: 'true' })
 t.teardown(() => Promise.all([webhook.close(), strict.close()]))
 await installWebhooks(api, webhook.tlsUrl)
 
-const jane = { 'impersonate-user': 'jane', 'impersonate-group': 'system:masters' }
-const as = (account: string) => ({
-  'impersonate-user': `system:serviceaccount:drover:${account}`,
-  'impersonate-group': 'system:masters'
-})
+const jane = as('jane')
+const asAccount = (account: string) => as(`system:serviceaccount:drover:${account}`)
 const change = (name: string, spec: object, headers: Record<string, string> = jane) =>
   write(api, 'PATCH', `${hosts}/${name}`, { spec }, { ...headers, ...merged })
 const evict = (spec: object, headers: Record<string, string> = jane) =>
@@ -117,7 +115,7 @@ t.test('HV-13: maintenance: ha', t =>
     t,
     'HV-13',
     () => change('plain', { maintenance: 'ha' }),
-    () => change('plain', { maintenance: 'ha' }, as('ha'))
+    () => change('plain', { maintenance: 'ha' }, asAccount('ha'))
   )
 )
 t.test('HV-13: termination', t =>
@@ -125,7 +123,7 @@ t.test('HV-13: termination', t =>
     t,
     'HV-13',
     () => change('easy-1', { maintenance: 'termination' }),
-    () => change('easy-1', { maintenance: 'termination' }, as('hypervisor'))
+    () => change('easy-1', { maintenance: 'termination' }, asAccount('hypervisor'))
   )
 )
 t.test('HV-13: a second active Eviction names the first', async t => {
@@ -137,7 +135,11 @@ t.test('HV-13: a second active Eviction names the first', async t => {
   )
   const { headers } = await evict({ hypervisor: 'plain' })
   t.match(String(headers['warning']), /plain is being emptied by the Eviction running already/)
-  t.strictSame(warnedBy(await evict({ hypervisor: 'plain', mode: 'evacuate' }, as('ha'))), [], 'an evacuation supersedes it')
+  t.strictSame(
+    warnedBy(await evict({ hypervisor: 'plain', mode: 'evacuate' }, asAccount('ha'))),
+    [],
+    'an evacuation supersedes it'
+  )
   await patch(`${evictions}/running/status`, {
     status: {
       conditions: [
@@ -151,7 +153,7 @@ t.test('HV-13: evacuate by others is always refused', async t => {
   const refused = await evict({ hypervisor: 'easy-1', mode: 'evacuate' })
   t.equal(refused.status, 403)
   t.strictSame(refusedBy(refused), ['HV-13'])
-  t.equal((await evict({ hypervisor: 'easy-1', mode: 'evacuate' }, as('ha'))).status, 201)
+  t.equal((await evict({ hypervisor: 'easy-1', mode: 'evacuate' }, asAccount('ha'))).status, 201)
 })
 t.test('HV-12: of two that are asked for in one instant the second is told of the first', async t => {
   const both = ['spare-1', 'spare-2'].map(name => patch(`${hosts}/${name}`, { spec: { maintenance: 'auto' } }, jane))
@@ -174,7 +176,7 @@ t.test('HV-12: who set maintenance, and when, is stamped and cannot be forged', 
   t.match(first[setAt], /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
   const forged = await annotations({ metadata: { annotations: { [setBy]: 'bob', [setAt]: null, other: 'yes' } } })
   t.strictSame(forged, { ...first, other: 'yes' }, 'put right, and nothing else touched')
-  const again = await annotations({ spec: { maintenance: 'ha' } }, as('ha'))
+  const again = await annotations({ spec: { maintenance: 'ha' } }, asAccount('ha'))
   t.equal(again[setBy], 'system:serviceaccount:drover:ha')
   t.strictSame(await annotations({ spec: { maintenance: '' } }), { other: 'yes' }, 'gone with maintenance')
   const born = await request<{ metadata: { annotations?: object } }>(api, 'POST', hosts, {

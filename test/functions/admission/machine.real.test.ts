@@ -9,16 +9,16 @@ import type { Case } from './machine.case.ts'
 import { refusals } from './machine.cases.ts'
 import { elsewhere, warnings } from './machine-warnings.cases.ts'
 import {
+  as,
   create,
-  installWebhooks,
   machineKind,
   machines,
   merged,
   networkKind,
   networks,
   refusedBy,
-  startWebhook,
   warnedBy,
+  webhookInPlace,
   write
 } from './webhook.ts'
 
@@ -62,12 +62,10 @@ for (const list of [refusals, warnings]) {
   }
 }
 
-const webhook = await startWebhook(t, api)
-t.teardown(() => webhook.close())
-await installWebhooks(api, webhook.tlsUrl)
+await webhookInPlace(t, api)
 
 /** As a user who may do everything here, but nothing with datavolumes elsewhere. */
-const jane = { 'impersonate-user': 'jane', 'impersonate-group': 'devs' }
+const jane = as('jane', 'devs')
 await create(api, '/apis/rbac.authorization.k8s.io/v1/clusterroles', {
   metadata: { name: 'dev' },
   rules: [{ apiGroups: ['vitistack.io'], resources: ['*'], verbs: ['*'] }]
@@ -145,9 +143,7 @@ t.test('all reasons at once, each with its path', async t => {
 })
 
 t.test('a cluster of other nodes', async t => {
-  const other = await startWebhook(t, api, { ARCHITECTURE: 'arm64', ALLOW_I440FX: 'true' })
-  t.teardown(() => other.close())
-  await installWebhooks(api, other.tlsUrl)
+  await webhookInPlace(t, api, { ARCHITECTURE: 'arm64', ALLOW_I440FX: 'true' })
   const threads = { template: 'small', resources: { cpu: { threads: 2 } } }
   const probe = { ...machineKind, metadata: { name: 'probe' }, spec: threads }
   await eventually('the other webhook', async () => (await write(api, 'POST', machines(api), probe)).status === 422)

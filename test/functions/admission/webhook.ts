@@ -37,6 +37,18 @@ export async function startWebhook(
   return { ...served, tlsUrl: served.tlsUrl as string, folder }
 }
 
+/** Started, closed with the test, and asked by the API server. */
+export async function webhookInPlace(
+  t: Test,
+  api: Access & { namespace: string },
+  env: Record<string, string> = {}
+): Promise<Webhook> {
+  const webhook = await startWebhook(t, api, env)
+  t.teardown(() => webhook.close())
+  await installWebhooks(api, webhook.tlsUrl)
+  return webhook
+}
+
 interface Configuration {
   kind: string
   metadata: { name: string }
@@ -71,6 +83,9 @@ export async function installWebhooks(api: Access & { namespace: string }, url: 
     return body.metadata.annotations !== undefined
   })
 }
+
+/** Headers of who speaks as somebody else. */
+export const as = (user: string, group = 'system:masters') => ({ 'impersonate-user': user, 'impersonate-group': group })
 
 export const applied = { 'content-type': 'application/apply-patch+yaml' }
 export const merged = { 'content-type': 'application/merge-patch+json' }
