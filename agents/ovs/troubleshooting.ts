@@ -52,6 +52,7 @@ export async function troubleshooting(parts: Parts): Promise<Troubleshooting> {
     const found = await readCertificate(given.diagCertFile, given.diagKeyFile, log)
     if (!found || sameCertificate(shown, found)) return {}
     const { serveDiagnostics, renew } = await import('./diagnostics/server.ts') // most nodes have no certificate for it
+    if (signal.aborted) return {}
     if (server) renew(server, found)
     else server = await serveDiagnostics(endpoints(parts, captures, found))
     shown = found

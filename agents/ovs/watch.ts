@@ -9,6 +9,6 @@ export async function* watch(sources: readonly AsyncIterable<Fact>[], inbox: Inb
   }
   const pumps = Promise.all(sources.map(pump)).catch((error: unknown) => broken.abort(error))
   yield* inbox.facts(AbortSignal.any([signal, broken.signal]))
-  broken.signal.throwIfAborted()
+  if (!signal.aborted) broken.signal.throwIfAborted() // what fails because the agent is being stopped is no failure
   await pumps
 }

@@ -90,8 +90,9 @@ function join(host: string, known: Incident, heard: Exclude<Heard, { about: 'hos
   if (known.kind === 'postcopy' && heard.kind !== 'postcopy') return counted
   if (heard.kind === 'postcopy' && known.kind !== 'postcopy') return open(host, heard, nowMs, known)
   if (gapMs < 0 && !near) return known // delivered late: judged already, by what was then the present
-  // of before it was proven to run again: a stop of our own restart, delivered late
-  if (known.state === 'Recovered' && heard.atMs <= ms(known.since)) return known
+  // of before the server ran again: a stop of our own restart, delivered late. What came while it was being proven is a new fault.
+  const provenFromMs = ms(known.since) - (known.plan?.provenSeconds ?? 0) * 1000
+  if (known.state === 'Recovered' && heard.atMs <= provenFromMs) return known
   if (underWay(known.state)) return duringRestart(known, counted, heard)
   if (near) return sameFault(known, counted, heard, host, nowMs)
   if (isOver(known) || isReboot(known) || known.kind === 'disk') return open(host, heard, nowMs, known)

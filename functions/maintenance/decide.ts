@@ -116,10 +116,14 @@ function outOf({ hypervisor, eviction, service, takeover, extended }: Seen, sinc
   }
 }
 
-/** HV-47: the verdict is awaited for two minutes beyond the last running move, however long that one takes. */
+/** A status that says "moving" for longer was left by an evict function that is gone, or by a move that Nova never ends. */
+const longestMoveMs = 2 * 3_600_000
+const moving: ReadonlySet<string> = new Set(['Queued', 'Migrating', 'Confirming'])
+
+/** HV-47: the verdict is awaited for two minutes beyond the last running move. */
 function restsSinceMs({ status }: Eviction, sinceMs: number, nowMs: number): number {
   const { instances = [] } = status ?? {}
-  if (instances.some(({ state }) => state === 'Migrating' || state === 'Confirming')) return nowMs
+  if (instances.some(({ state }) => moving.has(state ?? ''))) return Math.min(nowMs, sinceMs + longestMoveMs)
   return Math.max(sinceMs, ...instances.flatMap(({ finishedAt }) => (finishedAt ? [Date.parse(finishedAt)] : [])))
 }
 

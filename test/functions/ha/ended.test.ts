@@ -73,6 +73,17 @@ t.test('the stop of our own restart, delivered after the server was proven to ru
   t.strictSame(it.ha.incidents, [before])
 })
 
+t.test('a crash in the last second of proving, delivered after the recovery, is a new fault', async t => {
+  const it = world().domain('off').tell(domainCrashed, life('stopped/failed')).pass(5)
+  it.domain('running', it.nowMs + s).pass(120)
+  const [before] = it.ha.incidents ?? []
+  t.equal(before?.state, 'Recovered')
+  const crashedMs = Date.parse(before?.since ?? '') - s
+  it.domain('off', crashedMs).tell(domainCrashed, life('stopped/failed'), crashedMs).pass(5)
+  t.strictSame(calls(it), ['restart 01', 'restart 01'])
+  t.not(it.ha.incidents?.[0]?.decisionId, before?.decisionId)
+})
+
 t.test('what has its end goes after eleven minutes, a server that was given up when it runs, or after a day', async t => {
   const kept = (it: World, minutes: number): number => {
     it.nowMs += minutes * 60 * s
