@@ -23,7 +23,8 @@ const { values, positionals } = parseArgs({
 if (values.help) process.stdout.write(help)
 else {
   const tier = values.cluster ? 'cluster' : 'test'
-  process.env['DROVER_KUBERNETES_KIND'] ??= tier === 'cluster' ? 'real' : 'embedded'
+  if (tier === 'cluster') process.env['DROVER_KUBERNETES_KIND'] = 'real'
+  process.env['DROVER_KUBERNETES_KIND'] ??= 'embedded'
   const isGood = await run({
     root: join(import.meta.dirname, '..'),
     tier,
@@ -31,7 +32,7 @@ else {
     checks: positionals.length === 0 && tier === 'test' ? ['typecheck', 'lint'] : [],
     grep: values.grep,
     allowMissing: values['allow-missing'],
-    shard: process.env['DROVER_SHARD'],
+    shard: positionals.length > 0 ? process.env['DROVER_SHARD'] : undefined,
     write: text => process.stdout.write(text)
   })
   process.exitCode = isGood ? 0 : 1

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { runJobs, startLeash, type Ran } from './runner/pool.ts'
 import { fleet, load } from './runner/servers.ts'
-import { findTests, jobsOf } from './runner/suite.ts'
+import { findTests, jobsOf, unmatched } from './runner/suite.ts'
 import { failuresOf, judge } from './runner/verdict.ts'
 
 const help = `npm run test:stress -- FILE… [--times N] [--load L] [--width W]
@@ -37,8 +37,9 @@ if (values.help || positionals.length === 0 || !isSane || !['embedded', 'real'].
 process.env['DROVER_KUBERNETES_KIND'] = values.kubernetes
 
 const files = await findTests(root, positionals)
-if (files.length === 0) {
-  process.stderr.write(`no test file matches ${positionals.join(' ')}\n`)
+const absent = await unmatched(root, positionals)
+if (absent.length > 0) {
+  process.stderr.write(`no test file matches ${absent.join(' ')}\n`)
   process.exit(2)
 }
 const known = await load(files, join(root, 'test/servers'))

@@ -78,6 +78,11 @@ t.test('skipped and unwritten tests are shown for their file and in the counts',
   t.match(text, /^1 passed, 0 failed, 1 skipped, 1 todo$/m)
 })
 
+t.test('a run in which nothing passed is not good', async t => {
+  t.equal(printed([]).isGood, false)
+  t.equal(printed([ran('test/a.test.ts', ['ok 1 - other # SKIP no KVM'])]).isGood, false)
+})
+
 t.test('what is wrong beside the tests fails the run and is named at the end', async t => {
   const { text, isGood } = printed([ran('test/a.test.ts', ['ok 1 - fine'])], ['npm run lint found faults, see above'])
   t.equal(isGood, false)

@@ -59,7 +59,7 @@ export function report(write: (text: string) => void, command: string): Report {
       write(`\n${[`${all.passed} passed, ${all.failed} failed`, ...more].join(', ')}\n`)
       for (const each of failed) write(describe(each, command))
       for (const what of wrong) write(`\nFAILED: ${what}\n`)
-      return all.failed === 0 && wrong.length === 0
+      return all.passed > 0 && all.failed === 0 && wrong.length === 0
     }
   }
 }

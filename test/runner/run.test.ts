@@ -103,6 +103,8 @@ t.test('a file that nobody finds, and one without a test, fail the run', async t
   const absent = await ended(start(root, 'test', 'false', 'test/absent.test.ts'))
   t.equal(absent.code, 1)
   t.match(absent.out, /FAILED: no test file matches test\/absent\.test\.ts/)
+  const one = await ended(start(root, 'test', 'false', 'test/empty.test.ts', 'test/renamed.test.ts'))
+  t.match(one.out, /FAILED: no test file matches test\/renamed\.test\.ts/, 'also beside one that is there')
   const empty = await ended(start(root, 'test', 'false'))
   t.equal(empty.code, 1)
   t.match(empty.out, /FAILED test\/empty\.test\.ts after .* s\n {2}no test was run: it ended with exit code 0/)

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { runJobs } from './pool.ts'
 import { report } from './report.ts'
 import { fleet, isClusterFile, load, type Known } from './servers.ts'
-import { findTests, jobsOf, type TestFile } from './suite.ts'
+import { findTests, jobsOf, unmatched, type TestFile } from './suite.ts'
 import { keepTimes, readTimes } from './times.ts'
 
 export type Tier = 'test' | 'cluster'
@@ -42,7 +42,10 @@ export async function run({ root, tier, patterns, checks, grep, allowMissing, sh
   const found = await findTests(root, patterns.length > 0 ? patterns : ['test/**/*.test.ts'])
   const known = await load(found, join(root, 'test/servers'))
   const files = patterns.length > 0 ? found : found.filter(file => wants(file, known, tier))
-  if (files.length === 0) out.wrong(`no test file matches ${patterns.join(' ') || 'test/**/*.test.ts'}`)
+  for (const pattern of await unmatched(root, patterns)) out.wrong(`no test file matches ${pattern}`)
+  for (const { path, shards } of files)
+    if (shard !== undefined && shards > 1 && !shard.endsWith(`/${shards}`))
+      out.wrong(`${path} has ${shards} shards, not ${shard}`)
 
   const last = files.filter(({ servers }) => servers.some(name => known.get(name)?.last))
   const groups = [

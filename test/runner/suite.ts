@@ -31,6 +31,12 @@ export async function findTests(root: string, patterns: readonly string[]): Prom
   return Promise.all([...new Set(paths)].map(path => describe(root, path)))
 }
 
+/** Those of the patterns that no file matches: mistyped, or renamed since. */
+export async function unmatched(root: string, patterns: readonly string[]): Promise<string[]> {
+  const found = await Promise.all(patterns.map(pattern => Array.fromAsync(glob(pattern, { cwd: root }))))
+  return patterns.filter((_, at) => found[at]?.length === 0)
+}
+
 async function describe(root: string, path: string): Promise<TestFile> {
   const text = await readFile(join(root, path), 'utf8')
   const limits = [...text.matchAll(limit)].map(([, digits = '']) => Number(digits.replaceAll('_', '')))

@@ -58,7 +58,7 @@ export async function guarded<Part extends string>(): Promise<Guarded<Part>> {
       }
     },
     async stop() {
-      if (guard.exitCode !== null) return
+      if (guard.exitCode !== null || guard.signalCode !== null) return
       guard.stdin.end()
       await once(guard, 'exit')
     }
