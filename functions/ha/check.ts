@@ -181,10 +181,10 @@ const rules: readonly Rule[] = [
   {
     name: 'Fault',
     finding: 'fault',
-    matches: ({ domain, incident }) =>
-      incident.kind === 'controlLost'
-        ? `The domain is ${domain?.state ?? 'gone'} and cannot be managed (${domain?.control?.details}).`
-        : `The domain is ${domain?.state ?? 'gone'} and nobody asked for that.`,
+    matches: facts =>
+      isUncontrolled(facts)
+        ? `The domain is ${facts.domain?.state} and cannot be managed (${controlWords(facts)}).`
+        : `The domain is ${facts.domain?.state ?? 'gone'} and nobody asked for that.`,
     otherwise: () => ''
   }
 ]

@@ -96,11 +96,11 @@ const rows: Array<[given: Partial<Facts>, rule: string, finding: string, reason:
     'wait',
     'libvirt does not confirm that it cannot be managed: occupied.'
   ],
-  [lost(asked('error', startMs, 'monitor')), 'Fault', 'fault', 'The domain is running and cannot be managed (monitor).'],
+  [lost(asked('error', startMs, 'monitor')), 'Fault', 'fault', 'The domain is running and cannot be managed (error, monitor).'],
   // whose domain is down was not lost to libvirt alone: it is judged as any other
-  [lost(undefined, 'off'), 'Fault', 'fault', 'The domain is off and cannot be managed (undefined).'],
-  [lost(undefined, 'crashed'), 'Fault', 'fault', 'The domain is crashed and cannot be managed (undefined).'],
-  [{ ...about('controlLost'), domain: undefined }, 'Fault', 'fault', 'The domain is gone and cannot be managed (undefined).'],
+  [lost(undefined, 'off'), 'Fault', 'fault', 'The domain is off and nobody asked for that.'],
+  [lost(undefined, 'crashed'), 'Fault', 'fault', 'The domain is crashed and nobody asked for that.'],
+  [{ ...about('controlLost'), domain: undefined }, 'Fault', 'fault', 'The domain is gone and nobody asked for that.'],
   [nova({ status: 'PAUSED', vmState: 'paused' }), 'NovaState', 'none', 'It is PAUSED in Nova: that explains it.'],
   [nova({ status: 'SHUTOFF', vmState: 'stopped' }), 'Fault', 'fault', 'The domain is off and nobody asked for that.'],
   [nova({ status: 'ERROR', vmState: 'error' }), 'Fault', 'fault', 'The domain is off and nobody asked for that.'],

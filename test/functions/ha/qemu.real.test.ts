@@ -183,7 +183,7 @@ t.test('what broke gets what fits', async t => {
   )
   for (const name of ['guest', 'destroyed', 'wanted-off'])
     t.match(await virt().domainState(domain(name)), { state: 'off' }, `${name} stays off`)
-  t.match(await incident(id('unmanaged')), { reason: /cannot be managed \(monitor\)/ }, 'confirmed by control info')
+  t.match(await incident(id('unmanaged')), { reason: /cannot be managed \(error, monitor\)/ }, 'confirmed by control info')
   t.match(await virt().domainState(domain('unmanaged')), { state: 'running' }, 'and it runs on')
   for (const name of ['paused', 'quiet']) t.equal(await incident(id(name)), undefined, `${name}: no incident`)
   t.match(await virt().domainState(domain('paused')), { state: 'paused' }, 'an operator’s pause is nobody else’s')

@@ -32,7 +32,7 @@ t.test('ha.md §2: control info from before the event confirms nothing; by polic
   it.control('error', 'monitor').pass(3)
   t.strictSame(calls(it), ['restart 01'])
   matchWhole(t, it.ha.incidents, [
-    { rule: 'Fault', reason: /running and cannot be managed \(monitor\)/, inputs: { control: 'error, monitor' } }
+    { rule: 'Fault', reason: /running and cannot be managed \(error, monitor\)/, inputs: { control: 'error, monitor' } }
   ])
 })
 
