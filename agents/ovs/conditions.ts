@@ -34,9 +34,9 @@ export function conditionsOf(observed: Observed, health: Health | undefined, led
   ]
   const flows = known ? flowsCurrent(ledger) : sourceLost
   const ports = known ? portsAccounted(observed, ledger) : unknown('InventoryUnavailable', 'The ports are not known.')
-  const counting = flows.reason === 'FlowsWiped' ? [...said, ['FlowsCurrent', flows] as const] : said
+  const says = said.map(([, say]) => say)
   return [
-    about('Ready', ready(counting.map(([, say]) => say))),
+    about('Ready', ready(flows.reason === 'FlowsWiped' ? [...says, flows] : says)),
     ...said.map(([type, say]) => about(type, say)),
     about('FlowsCurrent', flows),
     about('PortsAccounted', ports)

@@ -31,12 +31,14 @@ export function flowFaults(model: Model, { ovn, southbound, flowTrend }: Observe
     faults.push({ kind: 'Frozen', because: ovn })
   const lag = ovn === 'connected' && lagOf(model, southbound?.nbCfg)
   if (lag) faults.push({ kind: 'Lagging', ...lag })
-  const { stable = 0, previous, last } = flowTrend ?? {}
-  // two polls, since a restarted vswitchd has no flows for a moment
-  const wiped = last !== undefined && previous !== undefined && fallen(last, stable) && fallen(previous, stable)
-  if (wiped && ovn === 'connected') faults.push({ kind: 'Wiped', flows: last, before: stable })
+  if (ovn === 'connected' && flowTrend && isWiped(flowTrend))
+    faults.push({ kind: 'Wiped', flows: flowTrend.last, before: flowTrend.stable })
   return faults
 }
+
+/** Two polls, since a restarted vswitchd has no flows for a moment. */
+const isWiped = ({ stable, previous, last }: FlowTrend): boolean =>
+  previous !== undefined && fallen(last, stable) && fallen(previous, stable)
 
 interface Progress {
   readonly nbCfg: bigint

@@ -49,6 +49,7 @@ const fallback = { 'lacp-fallback-ab': 'true' }
 const three = [...current, { name: 'c' }]
 const states: Row[] = [
   ['the fallback of a passive partner', { lacp: 'passive', config: fallback, bond_active_slave: mac }, undefined, 'Degraded', 1],
+  ['a fallback where one member is expected', { config: fallback, bond_active_slave: mac }, 1, 'Degraded', 1],
   ['a fallback that is not set', { config: { 'lacp-fallback-ab': 'false' }, bond_active_slave: mac }, undefined, 'Down', 0],
   ['no fallback without an active member', { config: fallback, bond_active_slave: none }, undefined, 'Down', 0],
   ['nor when none is named', { config: fallback }, undefined, 'Down', 0],
@@ -167,11 +168,11 @@ t.test('which kernel bonds count: those in the switch, and those that are expect
     ['storage', lacp(partner)]
   ])
   const names = (expected: Expected['bonds'], ports: GivenPort[] = [{ name: 'bond0' }]) =>
-    bonds(ports, kernel, expected).map(({ name, bridge }) => `${name} in ${bridge}`)
-  t.strictSame(names([]), ['bond0 in br-ex'])
-  t.strictSame(names([{ name: 'bond1' }]), ['bond0 in br-ex', 'bond1 in undefined'])
+    bonds(ports, kernel, expected).map(({ name, kind, bridge }) => `${kind} ${name} in ${bridge}`)
+  t.strictSame(names([]), ['kernel bond0 in br-ex'])
+  t.strictSame(names([{ name: 'bond1' }]), ['kernel bond0 in br-ex', 'kernel bond1 in undefined'])
   const both = [{ name: 'bond9', interfaces: pair }, { name: 'bond1' }]
-  t.strictSame(names([], both), ['bond1 in br-ex', 'bond9 in br-ex'], 'by name, whoever made them')
+  t.strictSame(names([], both), ['kernel bond1 in br-ex', 'ovs bond9 in br-ex'], 'by name, whoever made them')
 })
 
 t.test('what is expected and nowhere is down, whole', async t => {

@@ -37,6 +37,14 @@ const bond = (name: string, ...interfaces: GivenInterface[]): GivenBridge => ({
 const [a, b, c] = ['a', 'b', 'c'].map(name => ({ name })) as [GivenInterface, GivenInterface, GivenInterface]
 const down = { link_state: 'down' }
 const seenBonds = (...bonds: GivenBridge[]) => ({ tables: tables([{ name: 'br-int' }, ...bonds], remote) })
+const standalone = { bridges: ['br-a', 'br-int'].map(name => ({ name, failMode: 'standalone' as const })) }
+const unreadableTwice = {
+  ...seenBonds({ name: 'br-ex', ports: [{ name: 'bond0' }, { name: 'bond1' }] }),
+  kernelBonds: new Map([
+    ['bond0', undefined],
+    ['bond1', undefined]
+  ])
+}
 const unreadable = { ...seenBonds({ name: 'br-ex', ports: [{ name: 'bond0' }] }), kernelBonds: new Map([['bond0', undefined]]) }
 
 const rows: Array<[type: string, given: Partial<Observed>, issues: Array<[string, Entry]>, line: string]> = [
@@ -86,6 +94,12 @@ const rows: Array<[type: string, given: Partial<Observed>, issues: Array<[string
     [],
     'False BridgeDegraded: Degraded: br-int.'
   ],
+  [
+    'AllBridgesHealthy',
+    { tables: tables([{ name: 'br-int' }, { name: 'br-a' }], remote), expected: standalone },
+    [],
+    'False BridgeDegraded: Degraded: br-a, br-int.'
+  ],
   ['AllBridgesHealthy', { ovsdb: 'lost' }, [], 'Unknown SourceLost: Open vSwitch cannot be asked.'],
   ['AllBondsHealthy', {}, [], 'True NoBonds: There are no bonds.'],
   ['AllBondsHealthy', seenBonds(bond('bond0', a, b)), [], 'True AllActive: All members of all bonds are usable.'],
@@ -105,6 +119,8 @@ const rows: Array<[type: string, given: Partial<Observed>, issues: Array<[string
     [],
     'False BondDown: No usable member: bond1 0/2, bond2 0/2.'
   ],
+  ['AllBondsHealthy', seenBonds(bond('bond0', a, { ...b, ...down })), [], 'False BondDegraded: Usable members: bond0 1/2.'],
+  ['AllBondsHealthy', unreadableTwice, [], 'Unknown SourceLost: Not known: bond0 0/0, bond1 0/0.'],
   ['AllBondsHealthy', unreadable, [], 'Unknown SourceLost: Not known: bond0 0/0.'],
   ['AllBondsHealthy', { vswitchd: 'not-responding' }, [], 'Unknown SourceLost: Open vSwitch cannot be asked.'],
   ['FlowsCurrent', {}, [], 'True Current: The flows follow the southbound database, as far as is known.'],
@@ -124,6 +140,7 @@ const rows: Array<[type: string, given: Partial<Observed>, issues: Array<[string
   ['Ready', {}, [entry('FlowsWiped', 'f')], 'False FlowsWiped: FlowsWiped of f.'],
   ['Ready', {}, [entry('FlowsFrozen', 'f'), entry('OrphanPort', 'p')], 'True AllHealthy: Open vSwitch and OVN work.'],
   ['Ready', unreadable, [], 'Unknown SourceLost: Not known: bond0 0/0.'],
+  ['Ready', { ...unreadable, ovn: 'unknown' }, [], "Unknown SocketMissing: ovn-controller's control socket cannot be reached."],
   ['Ready', { ovsdb: 'lost', vswitchd: 'not-running' }, [], 'False ConnectionLost: The database cannot be reached.']
 ]
 for (const [type, given, issues, wanted] of rows)
@@ -164,6 +181,7 @@ t.test('OV-44: ports without an owner, and what they were judged without', async
     of({ inventory: inventory(true) }, 2),
     'False OrphanPorts: 2 without an owner: p0, p1. Judged without the southbound database.'
   )
+  t.equal(of({ southbound, inventory: inventory(true) }, 1), 'False OrphanPorts: 1 without an owner: p0.')
   t.equal(
     of({ southbound, inventory: inventory(true) }, 11),
     'False OrphanPorts: 11 without an owner: p0, p1, p2, p3, p4, p5, p6, p7, p8, p9.'

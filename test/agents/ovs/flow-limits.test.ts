@@ -5,6 +5,7 @@ import { modelOf } from '../../../agents/ovs/model.ts'
 import type { Observed } from '../../../agents/ovs/observed.ts'
 import { observed, tables } from './tables.ts'
 
+const gone = { stable: 1000, previous: 0, last: 0 }
 const remote = { 'ovn-remote': 'tcp:x' }
 
 t.test('ovs.md §5.4: fallen is none, or fewer than a tenth of the last stable count', async t => {
@@ -22,7 +23,7 @@ t.test('ovs.md §5.4: wiped, frozen and lagging', async t => {
   t.strictSame(wiped({ stable: 1000, last: 40 }), [], 'one poll proves nothing')
   t.strictSame(wiped({ stable: 1000, previous: 500, last: 40 }), [])
   t.strictSame(wiped({ stable: 1000, previous: 40, last: 500 }), [])
-  t.strictSame(wiped({ stable: 1000, previous: 0, last: 0 }, 'unknown'), [], 'only while the controller says connected')
+  t.strictSame(wiped(gone, 'unknown'), [], 'only while the controller says connected')
   t.strictSame(wiped(undefined), [])
   t.strictSame(wiped({ stable: 9, previous: 0, last: 0 }, 'not-running'), [{ kind: 'Frozen', because: 'not-running' }])
   const unused = modelOf(tables([{ name: 'br-int' }]))
@@ -37,6 +38,11 @@ t.test('ovs.md §5.4: how far the controller is', async t => {
     nbCfg: 12n,
     atMs: 2000,
     wantedAtMs: 1900
+  })
+  t.strictSame(nbCfgOf(ids({ 'ovn-nb-cfg': '3', 'ovn-nb-cfg-ts': '1', 'ovn-nb-cfg-sb-ts': 'Infinity' })), {
+    nbCfg: 3n,
+    atMs: 1,
+    wantedAtMs: undefined
   })
   t.strictSame(nbCfgOf(ids({ 'ovn-nb-cfg': '3' })), { nbCfg: 3n, atMs: undefined, wantedAtMs: undefined })
   t.strictSame(nbCfgOf(ids({ 'ovn-nb-cfg': '3', 'ovn-nb-cfg-ts': '0', 'ovn-nb-cfg-sb-ts': 'x' })), {
@@ -63,4 +69,9 @@ t.test('ovs.md §5.4, OV-44: lagging by numbers, without them by times', async t
   t.strictSame(lag({ ...times, 'ovn-nb-cfg-sb-ts': '2000' }), [])
   t.strictSame(lag({ 'ovn-nb-cfg': '4', 'ovn-nb-cfg-sb-ts': '2001' }), [])
   t.strictSame(lag(times), [])
+  const both = observed({ ovn: 'connected', southbound: { nbCfg: 5n, bindings: new Map() }, flowTrend: gone })
+  t.strictSame(
+    flowFaults(ids({ 'ovn-nb-cfg': '4' }), both).map(({ kind }) => kind),
+    ['Lagging', 'Wiped']
+  )
 })

@@ -8,6 +8,7 @@ import { nothingYet } from '../../../agents/ovs/observed.ts'
 import { eventQueue } from '../../../agents/ovs/queue.ts'
 import { toEvent } from '../../../agents/ovs/to-event.ts'
 import { finding } from '../../../agents/ovs/finding.ts'
+import { type Condition, timestamp } from '../../../shared/kube/conditions.ts'
 import { createLog } from '../../../shared/runtime/log.ts'
 import { spool } from '../../../shared/runtime/spool.ts'
 import { eventually } from '../../servers/eventually.ts'
@@ -36,6 +37,38 @@ t.test('OV-54 observedAt follows the answers of the database, or the news that i
   t.equal(one.observedAt, at(60).toISOString())
   one.take({ ovsdb: 'lost', tables: undefined, heartbeat: { at: 3, answered: false } }, at(90))
   t.equal(one.observedAt, at(90).toISOString(), 'lost is what there is to say')
+  one.take({ ovn: 'unknown' }, at(95))
+  t.equal(one.observedAt, at(90).toISOString(), 'another fact says nothing of the database')
+})
+
+const turned = (one: Judge, type = 'Ready') => one.conditions.find(condition => condition.type === type)?.lastTransitionTime
+const stamp = (second: number) => timestamp(at(second))
+const nothing = { ovsdb: 'connected', vswitchd: 'responding', tables: tables([{ name: 'br-int' }]) } as const
+const ready = (status: 'True' | 'Unknown', second: number): Condition => ({
+  type: 'Ready',
+  status,
+  reason: 'x',
+  message: 'x',
+  lastTransitionTime: stamp(second)
+})
+
+t.test('OV-29: a condition that has not changed keeps the time that an earlier life of the agent stored', async t => {
+  const one = judge()
+  one.recall({ conditions: [ready('True', 5)] }, at(10).getTime())
+  one.take(nothing, at(10))
+  t.equal(turned(one), stamp(5))
+  one.recall({ conditions: [ready('True', 1)] }, at(20).getTime())
+  one.take({}, at(20))
+  t.equal(turned(one), stamp(5), 'what this life told already counts more')
+})
+
+t.test('OV-53: the agent takes back a condition that another forced, from that moment', async t => {
+  const one = judge()
+  one.take(nothing, at(10))
+  one.overruled(ready('Unknown', 20))
+  one.take({}, at(30))
+  t.equal(turned(one), stamp(30))
+  t.equal(turned(one, 'OVSDBConnected'), stamp(10), 'the others are as they were')
 })
 
 t.test(
