@@ -2,12 +2,12 @@
 import { join } from 'node:path'
 import { runJobs } from './runner/pool.ts'
 import { report } from './runner/report.ts'
-import { slow } from './runner/slow.ts'
+import { isSlow } from './runner/slow.ts'
 import { findTests, jobsOf } from './runner/suite.ts'
 import { readTimes } from './runner/times.ts'
 
 const root = join(import.meta.dirname, '..')
-const files = (await findTests(root, ['test/**/*.test.ts'])).filter(({ path }) => !slow.test(path))
+const files = (await findTests(root, ['test/**/*.test.ts'])).filter(({ path }) => !isSlow(path))
 const out = report(text => process.stdout.write(text), 'npm test --')
 
 await runJobs({

@@ -35,5 +35,5 @@ else {
     shard: positionals.length > 0 ? process.env['DROVER_SHARD'] : undefined,
     write: text => process.stdout.write(text)
   })
-  process.exitCode = isGood ? 0 : 1
+  process.exit(isGood ? 0 : 1) // also when a server that was given up still starts
 }

@@ -75,7 +75,7 @@ async function record({ job, lines, code, ms, endedBy }: Ran): Promise<void> {
 const leash = startLeash()
 try {
   await servers.prepare()
-  for (const [name, reason] of servers.missing) faults.push(`${name} cannot be had: ${reason}`)
+  for (const [name, { reason }] of servers.missing) faults.push(`${name} cannot be had: ${reason}`)
   for (let i = 0; i < loops; i++) {
     const loop = spawn(process.execPath, ['-e', 'for (;;);'], { detached: true, stdio: 'ignore' })
     leash.stdin?.write(`+${loop.pid}\n`)

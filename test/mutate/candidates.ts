@@ -1,6 +1,6 @@
 import { glob } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { slow } from '../runner/slow.ts'
+import { isSlow } from '../runner/slow.ts'
 import { dependentsOf, ownPackages, reachOf } from './import-graph.ts'
 
 export interface Candidate {
@@ -25,7 +25,7 @@ const mirrors = (file: string): string[] => {
 /** For each source file the test files that import it: those of its own folder, and others that are near; the nearest first. */
 export async function candidatesOf(root: string, sources: readonly string[]): Promise<Map<string, Candidate[]>> {
   const packages = await ownPackages(root)
-  const tests = (await Array.fromAsync(glob('test/**/*.test.ts', { cwd: root }))).filter(test => !slow.test(test)).toSorted()
+  const tests = (await Array.fromAsync(glob('test/**/*.test.ts', { cwd: root }))).filter(test => !isSlow(test)).toSorted()
   const found = new Map<string, Candidate[]>(sources.map(source => [source, []]))
   for (const test of tests) {
     const reach = await reachOf(root, test, packages)

@@ -110,12 +110,13 @@ t.test('a file that hangs is ended with all that it started, and says so', async
 })
 
 t.test('a file that leaves a process behind is a failure, and the process is ended', async t => {
-  const leave = `import { spawn } from 'node:child_process'
-    const child = spawn('sleep', ['600'], { stdio: 'inherit' })
+  const leave = (stdio: string): string => `import { spawn } from 'node:child_process'
+    const child = spawn('sleep', ['600'], { stdio: '${stdio}' })
     child.unref()
     console.log('# pid ' + child.pid)
     console.log('ok 1 - all is well')`
-  const one = (await pooled(t, { 'leave.mjs': leave }, { leftoverMs: 200 })).get('leave.mjs')
-  t.equal(one?.endedBy, 'it ended, but something that it started holds its output open')
-  await gone(one)
+  const ran = await pooled(t, { 'loud.mjs': leave('inherit'), 'silent.mjs': leave('ignore') }, { leftoverMs: 200 })
+  t.equal(ran.get('loud.mjs')?.endedBy, 'it ended, but something that it started holds its output open')
+  t.equal(ran.get('silent.mjs')?.endedBy, 'it ended, but something that it started still runs')
+  for (const one of ran.values()) await gone(one)
 })

@@ -134,15 +134,30 @@ async function runJob(options: PoolOptions, job: Job, leash: ChildProcess): Prom
   const [code] = (await once(child, 'close')) as [number | null]
   clearTimeout(backstop)
   clearTimeout(leftover)
+  if (endedBy === undefined && !(await isGone(child, leftoverMs))) {
+    endedBy = 'it ended, but something that it started still runs'
+    killGroup(child)
+  }
   leash.stdin?.write(`-${child.pid}\n`)
   return { job, lines, code, ms: Date.now() - begun, ...(endedBy !== undefined && { endedBy }) }
 }
 
 /** With all that it started and did not put into a group of its own. */
-function killGroup({ pid }: ChildProcess): void {
+export const killGroup = (child: ChildProcess): void => void signalGroup(child, 'SIGKILL')
+
+/** False: nobody is left in the group. */
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean {
+  if (pid === undefined) return false
   try {
-    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
+    return process.kill(-pid, signal)
   } catch (err) {
-    if ((err as NodeJS.ErrnoException).code !== 'ESRCH') throw err // the group ended in this moment
+    if ((err as NodeJS.ErrnoException).code !== 'ESRCH') throw err
+    return false
   }
+}
+
+/** What is about to end may do so. */
+async function isGone(child: ChildProcess, withinMs: number): Promise<boolean> {
+  for (const until = Date.now() + withinMs; signalGroup(child, 0); await sleep(50)) if (Date.now() > until) return false
+  return true
 }

@@ -41,7 +41,7 @@ not ok 1 - EV-7 doesn't move twice
 
 t.test('a failed file is told in full where it ended, and last what a person needs to repeat it', async t => {
   const { text, isGood } = printed([
-    ran('test/a.test.ts', ['ok 1 - fine']),
+    ran('test/a.test.ts', ['ok 1 - fine', '1..1']),
     ran('test/b.test.ts', red, { code: 1, ms: 2500 }, '2/8')
   ])
   t.equal(isGood, false)
@@ -62,7 +62,7 @@ FAILED test/b.test.ts (2/8) after 2.5 s
 })
 
 t.test('the ten slowest files are listed, the notes follow, the counts are a line of their own', async t => {
-  const files = Array.from({ length: 12 }, (_, at) => ran(`test/f${at}.test.ts`, ['ok 1 - fine'], { ms: at * 1000 }))
+  const files = Array.from({ length: 12 }, (_, at) => ran(`test/f${at}.test.ts`, ['ok 1 - fine', '1..1'], { ms: at * 1000 }))
   const { text, isGood } = printed(files, [], ['Left to others.'])
   t.equal(isGood, true)
   const end = text.slice(text.indexOf('\nThe slowest')).trim().split('\n')
@@ -73,18 +73,20 @@ t.test('the ten slowest files are listed, the notes follow, the counts are a lin
 })
 
 t.test('skipped and unwritten tests are shown for their file and in the counts', async t => {
-  const { text } = printed([ran('test/a.test.ts', ['ok 1 - fine', 'ok 2 - other # SKIP no KVM', '    ok 1 - deep # TODO'])])
+  const { text } = printed([
+    ran('test/a.test.ts', ['ok 1 - fine', 'ok 2 - other # SKIP no KVM', '    ok 1 - deep # TODO', '1..2'])
+  ])
   t.match(text, /^ok 1 - test\/a\.test\.ts \(1 skipped, 1 todo\) # time=1500ms$/m)
   t.match(text, /^1 passed, 0 failed, 1 skipped, 1 todo$/m)
 })
 
 t.test('a run in which nothing passed is not good', async t => {
   t.equal(printed([]).isGood, false)
-  t.equal(printed([ran('test/a.test.ts', ['ok 1 - other # SKIP no KVM'])]).isGood, false)
+  t.equal(printed([ran('test/a.test.ts', ['ok 1 - other # SKIP no KVM', '1..1'])]).isGood, false)
 })
 
 t.test('what is wrong beside the tests fails the run and is named at the end', async t => {
-  const { text, isGood } = printed([ran('test/a.test.ts', ['ok 1 - fine'])], ['npm run lint found faults, see above'])
+  const { text, isGood } = printed([ran('test/a.test.ts', ['ok 1 - fine', '1..1'])], ['npm run lint found faults, see above'])
   t.equal(isGood, false)
   t.ok(text.endsWith('1 passed, 0 failed\n\nFAILED: npm run lint found faults, see above\n'))
 })

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { runJobs } from './pool.ts'
+import { killGroup, runJobs, startLeash } from './pool.ts'
 import { report } from './report.ts'
 import { fleet, isClusterFile, load, type Known } from './servers.ts'
 import { findTests, jobsOf, unmatched, type TestFile } from './suite.ts'
@@ -30,6 +30,8 @@ export interface RunOptions {
 /** What the rest of the tests is, and how long it takes: the last words of `npm test`. */
 const clusterTakes = 'about 20 minutes on two cores, 45 the first time, when Kubernetes, KubeVirt and Knative are compiled'
 
+const checkMinutes = 15
+
 /** A file that needs just some Kubernetes API belongs to both: it runs on the embedded one, and again on the real one. */
 const wants = (file: TestFile, known: Known, tier: Tier): boolean => {
   const isCluster = isClusterFile(file, known)
@@ -49,13 +51,14 @@ export async function run({ root, tier, patterns, checks, grep, allowMissing, sh
 
   const last = files.filter(({ servers }) => servers.some(name => known.get(name)?.last))
   const groups = [
-    { files: files.filter(file => !last.includes(file)), least: 2, most: 5 },
+    { files: files.filter(file => !last.includes(file)), least: 2, most: 8 }, // the real servers make their files wait more than compute,
     { files: last, least: 1, most: 1 }
   ]
   const servers = fleet(new Set(groups.flatMap(group => group.files.flatMap(file => file.servers))), known)
   const lastMs = await readTimes()
   const env = (): Record<string, string> => ({
     NODE_OPTIONS: '--conditions=drover',
+    DROVER_FAST: 'false', // whatever the shell says
     NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/v8'),
     ...(grep !== undefined && { TAP_GREP: `/^${RegExp.escape(grep)}$/` }),
     ...servers.env()
@@ -89,10 +92,11 @@ export async function run({ root, tier, patterns, checks, grep, allowMissing, sh
   if (patterns.length === 0) await keepTimes(out.times())
 
   for (const { path, servers: names } of files) {
-    const reasons = names.flatMap(name => servers.missing.get(name) ?? [])
-    if (reasons.length === 0) continue
-    const line = `${path} was left out: ${[...new Set(reasons)].join('; ')}`
-    if (allowMissing) write(`LEFT OUT ${line}\n`)
+    const missing = names.flatMap(name => servers.missing.get(name) ?? [])
+    if (missing.length === 0) continue
+    const line = `${path} was left out: ${[...new Set(missing.map(({ reason }) => reason))].join('; ')}`
+    if (missing.some(({ isBroken }) => isBroken)) out.wrong(line)
+    else if (allowMissing) write(`LEFT OUT ${line}\n`)
     else out.wrong(`${line} (--allow-missing accepts that)`)
   }
   return out.close(patterns.length === 0 && tier === 'test' ? [leftToCluster(found, known)] : [])
@@ -110,7 +114,16 @@ function leftToCluster(files: readonly TestFile[], known: Known): string {
 
 /** What a failed script printed, in one piece; undefined when all is well. */
 async function failureOf(root: string, script: string): Promise<string | undefined> {
-  const child = spawn('npm', ['run', '--silent', script], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+  const leash = startLeash()
+  const child = spawn('npm', ['run', '--silent', script], { cwd: root, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+  leash.stdin?.write(`+${child.pid}\n`)
+  let late = ''
+  const limit = setTimeout(() => {
+    late = `it did not end within ${checkMinutes} minutes\n`
+    killGroup(child)
+  }, checkMinutes * 60_000)
   const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
-  return code === 0 ? undefined : output + errors
+  clearTimeout(limit)
+  leash.stdin?.end()
+  return code === 0 ? undefined : output + errors + late
 }

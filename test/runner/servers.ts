@@ -1,5 +1,6 @@
 // The real servers of a run: installed or built when something is missing, started once where they can be shared, and stopped.
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { say, type Prepared } from '../servers/say.ts'
 import type { Places } from './pool.ts'
 import type { TestFile } from './suite.ts'
@@ -24,6 +25,15 @@ interface Shared {
   stop: () => Promise<void>
 }
 
+export interface Missing {
+  reason: string
+  /** It can be had here, but does not start. */
+  isBroken: boolean
+}
+
+/** Compiling KubeVirt and Knative with an empty cache is the longest. */
+const limitMinutes = 60
+
 export type Known = ReadonlyMap<string, Server>
 
 export async function load(files: readonly TestFile[], folder: string): Promise<Known> {
@@ -41,13 +51,13 @@ export interface Fleet {
   ready: (file: TestFile) => 'yes' | 'not yet' | 'never'
   places: (file: TestFile) => Places | undefined
   env: () => Record<string, string>
-  /** Why a server cannot be had. */
-  missing: ReadonlyMap<string, string>
+  /** Why a server cannot be had: this machine cannot provide it, or it is broken. */
+  missing: ReadonlyMap<string, Missing>
   stop: () => Promise<void>
 }
 
 export function fleet(names: Iterable<string>, known: Known): Fleet {
-  const missing = new Map<string, string>()
+  const missing = new Map<string, Missing>()
   const standing = new Set<string>()
   const shared: Shared[] = []
 
@@ -55,16 +65,16 @@ export function fleet(names: Iterable<string>, known: Known): Fleet {
     const server = known.get(name) as Server
     const started = Date.now()
     try {
-      const prepared = await server.prepare()
-      if (!prepared.ok) missing.set(name, prepared.reason)
+      const prepared = await inTime(server.prepare())
+      if (!prepared.ok) missing.set(name, { reason: prepared.reason, isBroken: false })
       else {
-        if (server.share) shared.push(await server.share())
+        if (server.share) shared.push(await inTime(server.share()))
         standing.add(name)
       }
     } catch (err) {
-      missing.set(name, `${name} does not start: ${(err as Error).message}`)
+      missing.set(name, { reason: `${name} does not start: ${(err as Error).message}`, isBroken: true })
     }
-    say(`${name}: ${missing.get(name) ?? `ready after ${((Date.now() - started) / 1000).toFixed(1)} s`}`)
+    say(`${name}: ${missing.get(name)?.reason ?? `ready after ${((Date.now() - started) / 1000).toFixed(1)} s`}`)
   }
 
   return {
@@ -88,5 +98,18 @@ export function fleet(names: Iterable<string>, known: Known): Fleet {
     async stop() {
       await Promise.all(shared.splice(0).map(({ stop }) => stop()))
     }
+  }
+}
+
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  const stopped = new AbortController()
+  const limit = sleep(limitMinutes * 60_000, undefined, { signal: stopped.signal, ref: false }).then(() => {
+    throw new Error(`not ready after ${limitMinutes} minutes`)
+  })
+  try {
+    return await Promise.race([work, limit])
+  } finally {
+    limit.catch(() => {}) // of the race that it lost
+    stopped.abort()
   }
 }

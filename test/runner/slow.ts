@@ -1,6 +1,23 @@
-/**
- * Test files that live for more than some seconds of computing, left to `npm test`: real servers, whole fleets, storms, a broker killed
- * again and again, and most of the drains that are played through.
- */
-export const slow =
-  /\.real\.test\.ts$|\/package\.test\.ts$|^test\/(?:cli|runner)\/|^test\/local\/(?:demo|start|fleet\/(?:actions|agents|scenarios|simulated)|broker\/durability|kube-api\/bounds)|\/(?:asked|calls|random-[2-8]|storm|together)\.test\.ts$/
+/** Test files that compute or wait for more than some seconds, left to `npm test`: a file, or a folder with all that is in it. */
+const slow: readonly string[] = [
+  'test/cli/',
+  'test/functions/evict/asked.test.ts', // drains that are played through
+  'test/functions/evict/together.test.ts',
+  'test/functions/ha/storm.test.ts',
+  'test/knative/calls.test.ts',
+  'test/local/broker/durability.test.ts', // a broker killed again and again
+  'test/local/demo.test.ts', // whole fleets
+  'test/local/fleet/actions.test.ts',
+  'test/local/fleet/agents.test.ts',
+  'test/local/fleet/scenarios.test.ts',
+  'test/local/fleet/simulated.test.ts',
+  'test/local/kube-api/bounds.test.ts',
+  'test/local/start.test.ts',
+  'test/runner/'
+]
+
+/** Real servers and packed packages, wherever they are tested. */
+const kinds: readonly string[] = ['.real.test.ts', '/package.test.ts']
+
+export const isSlow = (path: string): boolean =>
+  kinds.some(end => path.endsWith(end)) || slow.some(each => path === each || (each.endsWith('/') && path.startsWith(each)))

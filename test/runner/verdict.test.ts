@@ -33,19 +33,23 @@ ok 4 - four
 
 t.test('each top-level test counts once; skipped and unwritten tests are counted apart', async t => {
   t.strictSame(judge(tap, 1), { passed: 1, failed: 2, skipped: 1, todo: 1 })
-  t.strictSame(judge(['ok 1 - holds'], 0), { passed: 1, failed: 0, skipped: 0, todo: 0 })
+  t.strictSame(judge(['ok 1 - holds', '1..1'], 0), { passed: 1, failed: 0, skipped: 0, todo: 0 })
 })
 
 t.test('a file that died, hung or has no test is a failure', async t => {
   const failed = { passed: 0, failed: 1, skipped: 0, todo: 0 }
-  t.strictSame(judge(['ok 1 - holds'], null), { ...failed, passed: 1 }, 'killed')
-  t.strictSame(judge(['ok 1 - holds'], 0, true), { ...failed, passed: 1 }, 'ended by the runner')
+  t.strictSame(judge(['ok 1 - holds', '1..1'], null), { ...failed, passed: 1 }, 'killed')
+  t.strictSame(judge(['ok 1 - holds', '1..1'], 0, true), { ...failed, passed: 1 }, 'ended by the runner')
   t.strictSame(judge([], 7), failed, 'crashed before its first line')
   t.strictSame(judge(['TAP version 14', '1..0'], 0), failed, 'no test')
+  t.strictSame(judge(['ok 1 - holds', '1..2'], 0), { ...failed, passed: 1 }, 'fewer than planned')
+  t.strictSame(judge(['ok 1 - holds'], 0), { ...failed, passed: 1 }, 'cut off before the plan')
+  t.strictSame(judge(['ok 1 - holds', 'Bail out! no server', '1..1'], 0), { ...failed, passed: 1 }, 'gave up')
+  t.strictSame(judge(['ok 1 - holds # SKIP later', '1..1'], 0), { ...failed, skipped: 1 }, 'every test skipped')
 })
 
 t.test('what --grep left out is not skipped', async t => {
-  const lines = ['ok 1 - other # SKIP filter: /^one$/', 'ok 2 - one']
+  const lines = ['ok 1 - other # SKIP filter: /^one$/', 'ok 2 - one', '1..2']
   t.strictSame(judge(lines, 0), { passed: 1, failed: 0, skipped: 0, todo: 0 })
 })
 
@@ -77,4 +81,7 @@ t.test('a file without a failed test says how it ended', async t => {
   })
   t.equal(failuresOf([], 1)[0]?.name, 'no test was run: it ended with exit code 1')
   t.equal(failuresOf(['ok 1 - holds'], null)[0]?.name, 'it was killed')
+  t.equal(failuresOf(['ok 1 - holds # SKIP later'], 0)[0]?.name, 'every test is skipped')
+  t.equal(failuresOf(['ok 1 - holds', '1..2'], 0)[0]?.name, '1 tests ended, which is not what its plan says')
+  t.equal(failuresOf(['ok 1 - holds', 'Bail out! no server'], 0)[0]?.name, 'Bail out! no server')
 })

@@ -24,11 +24,13 @@ export interface Failure {
 const result = /^(not )?ok \d+\b/
 const left = /^\s*ok \d+\b.*# (SKIP|TODO)\b/i
 const filtered = /# SKIP filter: / // by --grep
+const plan = /^1\.\.(\d+)/
+const bailOut = /^Bail out!/
 const requirement = /\b(?:HV|EV|HA|NA|AG|OV)-\d+[a-z]?\b/g
 const seed = /\bseed:?\s+(-?\d+)/i
 const detailLines = 12
 
-/** A `t.test` at the top of a file is one test; skipped and unwritten ones count wherever they stand. */
+/** A `t.test` at the top of a file is one test; skipped and unwritten ones count wherever they stand. A file of which nothing was run is a failure. */
 export function judge(lines: readonly string[], exitCode: number | null, timedOut = false): Verdict {
   const verdict: Verdict = { passed: 0, failed: 0, skipped: 0, todo: 0 }
   for (const line of lines) {
@@ -40,9 +42,15 @@ export function judge(lines: readonly string[], exitCode: number | null, timedOu
     verdict[found[1] === undefined ? 'passed' : 'failed']++
   }
   const isDead = exitCode !== 0 || timedOut // a crash or a signal, with or without a failed test
-  const isEmpty = verdict.passed + verdict.failed + verdict.skipped + verdict.todo === 0
-  if (isDead || isEmpty) verdict.failed = Math.max(verdict.failed, 1)
+  const isEmpty = verdict.passed + verdict.failed === 0
+  if (isDead || isEmpty || !isWhole(lines)) verdict.failed = Math.max(verdict.failed, 1)
   return verdict
+}
+
+/** As many tests ended as the file says it has, and it did not give up. */
+function isWhole(lines: readonly string[]): boolean {
+  const [, planned] = plan.exec(lines.findLast(line => plan.test(line)) ?? '') ?? []
+  return Number(planned) === lines.filter(line => result.test(line)).length && !lines.some(line => bailOut.test(line))
 }
 
 /** Only the innermost ones: that the test around a failed one failed too is no news. */
@@ -73,7 +81,18 @@ function describe({ name, fullname, diag }: Result): Failure {
 }
 
 function withoutTest(lines: readonly string[], exitCode: number | null, endedBy?: string): Failure {
+  const ran = lines.filter(line => result.test(line))
   const ended = endedBy ?? (exitCode === null ? 'it was killed' : `it ended with exit code ${exitCode}`)
-  const name = lines.some(line => result.test(line)) ? ended : `no test was run: ${ended}`
-  return { name, requirements: [], detail: lines.filter(line => line.trim() !== '').slice(-detailLines) }
+  return {
+    name: nameOf(),
+    requirements: [],
+    detail: lines.filter(line => line.trim() !== '').slice(-detailLines)
+  }
+
+  function nameOf(): string {
+    if (ran.length === 0) return `no test was run: ${ended}`
+    if (endedBy !== undefined || exitCode !== 0) return ended
+    if (ran.every(line => left.test(line))) return 'every test is skipped'
+    return lines.find(line => bailOut.test(line)) ?? `${ran.length} tests ended, which is not what its plan says`
+  }
 }

@@ -28,16 +28,28 @@ export async function guarded<Part extends string>(): Promise<Guarded<Part>> {
     stdio: ['pipe', 'pipe', 'inherit']
   })
   const running = new Set<string>()
-  const waiting = new Map<string, () => void>()
+  const waiting = new Map<string, (err?: Error) => void>()
   createInterface(guard.stdout).on('line', line => {
     const answer = JSON.parse(line) as Answer
-    if ('started' in answer) running.add(answer.started)
-    else running.delete(answer.exited)
-    waiting.get(JSON.stringify('started' in answer ? ['started', answer.started] : ['exited', answer.exited]))?.()
+    if ('started' in answer) {
+      running.add(answer.started)
+      settle('started', answer.started)
+    } else {
+      running.delete(answer.exited)
+      settle('exited', answer.exited)
+      settle('started', answer.exited, new Error(`${answer.exited} does not start`))
+    }
   })
+  guard.once('exit', () => {
+    for (const done of waiting.values()) done(new Error('the process that keeps the servers ended'))
+  })
+  function settle(verb: 'started' | 'exited', part: string, err?: Error): void {
+    waiting.get(`${verb} ${part}`)?.(err)
+    waiting.delete(`${verb} ${part}`)
+  }
   const send = (command: Command, verb: 'started' | 'exited', part: Part) =>
-    new Promise<void>(resolve => {
-      waiting.set(JSON.stringify([verb, part]), resolve)
+    new Promise<void>((resolve, reject) => {
+      waiting.set(`${verb} ${part}`, err => (err ? reject(err) : resolve()))
       guard.stdin.write(`${JSON.stringify(command)}\n`)
     })
   const log = (part: Part): string => join(folder, 'log', `${part}.log`)
