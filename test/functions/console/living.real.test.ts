@@ -86,7 +86,9 @@ t.test('a host is drained from the command line: the bar moves, and the tile tur
     .first()
     .waitFor()
   await page.locator('.job .word', { hasText: /^[1-9]\d* of \d+/ }).waitFor()
+  t.match(await run('sim', 'slow-moves', first, '3600'), { code: 0 }, 'it stands still for the pictures')
   await takePictures(t, kept ?? t.testdir(), first)
+  t.match(await run('sim', 'heal-moves', first), { code: 0 })
   await tile(first, 'Drained').waitFor()
   const { code, out } = await draining
   t.equal(code, 0, out)

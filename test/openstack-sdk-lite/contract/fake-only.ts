@@ -180,6 +180,19 @@ export async function fakeOnly(t: Test): Promise<void> {
     t.strictSame(Object.keys(await cloud.allocations.get(id)), [fake.host('a').id])
   })
 
+  await t.test('a move that runs becomes slower and faster with its host', async t => {
+    const { fake, cloud, clock, servers, seen } = await stage(t)
+    const [id = ''] = servers('a', 1)
+    await cloud.servers.liveMigrate(id, 'b')
+    clock.advance(50_000)
+    fake.host('a').liveMoveMs = 3_600_000
+    clock.advance(600_000)
+    t.strictSame(await seen(id), ['running', 'MIGRATING', 'migrating', 'a'])
+    fake.host('a').liveMoveMs = 100
+    clock.advance(3000)
+    t.strictSame(await seen(id), ['completed', 'ACTIVE', null, 'b'])
+  })
+
   // conductor/tasks/live_migrate.py: _find_destination; compute/manager.py: _reschedule_resize_or_reraise, _do_build_and_run_instance
   await t.test('another was faster: moves and builds try the next host, and end when there is none', async t => {
     const { fake, cloud, clock, servers, seen } = await stage(t)

@@ -73,7 +73,7 @@ export const catalogue = {
   'heal-moves': action('host', 'Lets live moves away from a host succeed again, and as fast as before.', { host }),
   'slow-moves': action(
     'host',
-    'Makes live moves away from a host take so long.',
+    'Makes live moves away from a host take so long, those that run already among them.',
     { host, seconds: seconds('how long one takes', 60) },
     'heal-moves'
   ),

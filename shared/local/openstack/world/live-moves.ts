@@ -17,6 +17,8 @@ const atWork = (record: MigrationRecord, source: Host) => {
   const found = running.get(record)
   return source.alive && found?.run === source.run ? found : undefined
 }
+/** A host that becomes slower or faster does so for the moves that run, too; seen so often. */
+const paceMs = 1000
 const waits = (record: MigrationRecord, { run }: Host): boolean => record.status === 'queued' && queued.get(record) === run
 
 export function newRecord(world: World, instance: Instance, type: MigrationRecord['type'], status: string): MigrationRecord {
@@ -123,8 +125,13 @@ function run(world: World, record: MigrationRecord, source: Host): void {
   const finish = end(() => (source.liveMoveFails ? giveBack(world, record, source, 'failed') : arrive(world, record, source)))
   const copy = (): void => {
     setRecord(world, record, 'running')
-    record.runningSinceMs = world.clock.now()
-    stopTimer = work(world, source, source.liveMoveMs, finish)
+    const sinceMs = (record.runningSinceMs = world.clock.now())
+    const goOn = (): void => {
+      const leftMs = sinceMs + source.liveMoveMs - world.clock.now()
+      if (leftMs <= 0) finish()
+      else stopTimer = work(world, source, Math.min(leftMs, paceMs), goOn)
+    }
+    stopTimer = work(world, source, Math.min(source.liveMoveMs, paceMs), goOn)
   }
   let stopTimer = work(world, source, 0, () => {
     const target = world.hosts.get(record.target ?? '')
