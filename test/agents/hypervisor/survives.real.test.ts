@@ -90,8 +90,8 @@ t.test('the clock jumps a day ahead and a month back, the agent is started anew:
   await sink.seen('instances.reported', ({ data }) => data['epoch'] > kept.epoch) // of the new process
   await pause(sink, 'clock')
   t.ok(isRising(sink.facts().map(({ sequence }) => sequence)), 'in order')
-  const ids = sink.told.map(({ id }) => id)
-  t.equal(new Set(ids).size, ids.length, 'none twice')
+  const events = new Set(sink.told.map(event => JSON.stringify(event))) // one whose answer was late is sent again, the same
+  t.equal(new Set(sink.told.map(({ id }) => id)).size, events.size, 'no id for two events')
   t.strictSame(gone(sink), [])
 })
 
