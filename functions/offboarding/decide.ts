@@ -36,7 +36,6 @@ export interface Remains {
 }
 
 export type Step =
-  | { do: 'nothing' }
   | { do: 'wait'; step: Stage; waitingFor: string }
   | { do: 'block'; step: Stage; why: string }
   | { do: 'delete-service'; id: string }
@@ -68,7 +67,7 @@ export function decide(hypervisor: Hypervisor, remains: Remains, { nameForms }: 
   const { service, provider, consumers } = remains
   const names = namesOf(hypervisor, nameForms)
   const same = matchHost(remains.hosts, names)
-  const isKnown = same.found !== undefined || same.candidates.length > 0
+  const isKnown = same.found !== undefined || same.reason === 'AmbiguousHost'
   if (!serviceId && !hypervisorId)
     return isKnown
       ? { do: 'block', step: 'Finish', why: 'Nova knows a host of this name, although no id was ever recorded' }
@@ -113,7 +112,7 @@ export function reflect(hypervisor: Hypervisor, step: Step, problem: string | un
   const waitingFor = step.do === 'wait' ? step.waitingFor : undefined
   const history = historyAfter(status?.history, manager, problem === undefined ? actionsOf(step) : [], now)
   return {
-    conditions: conditionSet(status?.conditions, [verdictOf(step, why, waitingFor)], now, metadata.generation),
+    conditions: conditionSet(status?.conditions, [verdictOf(step, why)], now, metadata.generation),
     ...(extended && {
       offboarding: {
         attempts: why === undefined ? 0 : (before?.attempts ?? 0) + 1,
@@ -138,26 +137,17 @@ export function actionsOf(step: Step): Action[] {
 }
 
 const stages = {
-  nothing: 'Empty',
   'delete-service': 'DeleteService',
   'clean-provider': 'CleanProvider',
   finish: 'Finish'
 } as const
 
-function verdictOf(step: Step, why: string | undefined, waitingFor: string | undefined): Verdict {
+function verdictOf(step: Step, why: string | undefined): Verdict {
   const type = 'Offboarded'
   if (why !== undefined) return { type, status: 'False', reason: 'Blocked', message: why }
   if (step.do === 'finish')
     return { type, status: 'True', reason: 'Offboarded', message: 'Service and resource provider are gone.' }
-  return {
-    type,
-    status: 'False',
-    reason: 'Offboarding',
-    message: waitingFor ? `Waiting for ${waitingFor}.` : (saying[step.do] ?? '')
-  }
-}
-
-const saying: Record<string, string> = {
-  'delete-service': 'The compute service was deleted.',
-  'clean-provider': 'The resource provider was deleted.'
+  const deleted = step.do === 'delete-service' ? 'compute service' : 'resource provider'
+  const message = step.do === 'wait' ? `Waiting for ${step.waitingFor}.` : `The ${deleted} was deleted.`
+  return { type, status: 'False', reason: 'Offboarding', message }
 }
