@@ -106,7 +106,7 @@ function ownSpec(hypervisor: Hypervisor): Spec {
     'customTraits',
     'maintenance'
   ] as const
-  const own = fields.filter(field => hypervisor.spec[field] !== undefined && owns(hypervisor, manager, 'spec', field))
+  const own = fields.filter(field => owns(hypervisor, manager, 'spec', field))
   return Object.fromEntries(own.map(field => [field, hypervisor.spec[field]]))
 }
 

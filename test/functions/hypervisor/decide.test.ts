@@ -68,13 +68,22 @@ for (const [name, given, aggregates, customTraits] of lists) {
   t.test(`lists: ${name}`, async t => t.match(wanted(decide(seen({ node: given }), options)).spec, { aggregates, customTraits }))
 }
 
+const owner = { apiVersion: 'v1', kind: 'Node', name: 'host-1', uid: 'node-uid', blockOwnerDeletion: true }
+
 t.test('labels are copied, the shard keys too, and nothing else', async t => {
   const given = node({ metadata: { labels: { 'kubernetes.metal.cloud.sap/bb': 'bb1', [zone]: 'z', shard: 's', other: 'o' } } })
   t.strictSame(wanted(decide(seen({ node: given }), { ...options, shardKeys: ['shard'] })).metadata, {
     name: 'host-1',
     labels: { 'kubernetes.metal.cloud.sap/bb': 'bb1', [zone]: 'z', shard: 's' },
-    ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'host-1', uid: 'node-uid', blockOwnerDeletion: true }]
+    ownerReferences: [owner]
   })
+  const one = { 'kubernetes.metal.cloud.sap/bb': 'bb1' }
+  t.strictSame(wanted(decide(seen({ node: node({ metadata: { labels: one } }) }), options)).metadata.labels, one)
+  t.strictSame(
+    wanted(decide(seen({}), options)).metadata,
+    { name: 'host-1', ownerReferences: [owner] },
+    'HV-7: an empty map is not kept by the server'
+  )
 })
 
 const kept: Array<[name: string, given: Partial<Seen>, spec: Spec, keptLifecycle?: boolean]> = [
@@ -93,6 +102,23 @@ const kept: Array<[name: string, given: Partial<Seen>, spec: Spec, keptLifecycle
     'HV-20: the label gone, another owns it: kept',
     { hypervisor: hypervisor({ lifecycleEnabled: true }, { numInstances: 0 }, []) },
     {},
+    true
+  ],
+  [
+    'HV-20: another had switched it off: nothing to tell of',
+    { hypervisor: hypervisor({ lifecycleEnabled: false }, { numInstances: 0 }, []) },
+    {},
+    false
+  ],
+  [
+    'the label of the node is followed',
+    { node: node({ metadata: { labels: { [lifecycle]: 'skip-tests' } } }), hypervisor: hypervisor({ lifecycleEnabled: false }) },
+    { lifecycleEnabled: true, skipTests: true }
+  ],
+  [
+    'HV-21: the lists of the node are followed',
+    { node: annotated('b,a', 'CUSTOM_B,CUSTOM_A'), hypervisor: hypervisor({ aggregates: ['old'] }) },
+    { aggregates: ['a', 'b'], customTraits: ['CUSTOM_A', 'CUSTOM_B'] },
     true
   ],
   [
@@ -148,9 +174,22 @@ t.test('HV-22: a frozen spec is repeated as it is, and the difference noted as d
   })
 })
 
+t.test('HV-21, HV-22: a list in another order is no drift, another list is', async t => {
+  const drift = (aggregates: string[]) => {
+    const frozen = hypervisor({ maintenance: 'termination', aggregates })
+    const step = decide(seen({ node: annotated('a,b'), hypervisor: frozen }), options)
+    return step.do === 'keep' ? step.withheld : step
+  }
+  t.strictSame(drift(['b', 'a']), {})
+  t.strictSame(drift(['ab']), { aggregates: ['a', 'b'] })
+})
+
 t.test('HV-26: a Node that is gone with servers on it is lamented, an empty one is not', async t => {
-  const full = hypervisor({}, { numInstances: 2 })
-  t.match(decide(seen({ node: undefined, hypervisor: full }), options), { do: 'lament' })
+  const full = hypervisor({}, { numInstances: 1 })
+  t.strictSame(decide(seen({ node: undefined, hypervisor: full }), options), { do: 'lament', hypervisor: full })
+  const { status: _, ...unheard } = full
+  t.match(decide(seen({ node: undefined, hypervisor: unheard }), options), { do: 'nothing' })
+  t.match(decide(seen({ node: undefined }), options), { do: 'nothing' })
   t.match(decide(seen({ node: undefined, hypervisor: hypervisor({}) }), options), { do: 'nothing' })
 })
 
@@ -176,12 +215,19 @@ const beat = (seconds: number, ...conditions: ReturnType<typeof condition>[]) =>
     {},
     { numInstances: 0, agent: { lastHeartbeat: new Date(now.getTime() - seconds * 1000).toISOString() }, conditions }
   )
-const open: Array<[name: string, given: Hypervisor, due: boolean]> = [
+const open: Array<[name: string, given: Hypervisor, due: boolean, more?: Partial<typeof options>]> = [
   ['healthy', beat(5, condition('Ready', 'True', 'Ready')), false],
   ['silent, still said to be ready', beat(100, condition('Ready', 'True', 'Ready')), true],
+  ['at the limit', beat(90, condition('Ready', 'True', 'Ready')), false],
+  ['silent, but nobody asks', beat(100, condition('Ready', 'True', 'Ready')), false, { healthGates: false }],
   ['silent, known', beat(100, condition('Ready', 'False', 'AgentLost')), false],
   ['back again', beat(5, condition('Ready', 'False', 'AgentLost')), true],
   ['terminating', hypervisor({}, { numInstances: 0, conditions: [condition('Terminating', 'True')] }), true],
+  [
+    'terminated',
+    hypervisor({}, { numInstances: 0, conditions: [condition('Terminating', 'True'), condition('Offboarded', 'True')] }),
+    false
+  ],
   [
     'HV-25: agents still there',
     hypervisor({}, { numInstances: 0, conditions: [condition('AgentPodsEvicted', 'False', 'AgentPodsRunning')] }),
@@ -189,4 +235,5 @@ const open: Array<[name: string, given: Hypervisor, due: boolean]> = [
   ],
   ['without an agent', hypervisor({}), false]
 ]
-for (const [name, given, due] of open) t.test(`fast tick: ${name}`, async t => t.equal(isOpen(given, now, options), due))
+for (const [name, given, due, more] of open)
+  t.test(`fast tick: ${name}`, async t => t.equal(isOpen(given, now, { ...options, ...more }), due))
