@@ -24,7 +24,7 @@ export async function testRun({ root, file, env, preload, seconds }: TestRun): P
       TAP: '1',
       TAP_BAIL: '1',
       TAP_TIMEOUT: '300',
-      DROVER_FAST: 'true',
+      DROVER_TRIES: '0.1',
       DROVER_SHARD: '1/8',
       NODE_OPTIONS: `--conditions=drover --import=${preload}`,
       ...env

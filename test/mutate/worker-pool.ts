@@ -74,7 +74,7 @@ export class Worker {
         ...process.env,
         TAP: '1',
         TAP_TIMEOUT: '3600', // a busy machine is no mutant: what never ends is found by its processor time
-        DROVER_FAST: 'true',
+        DROVER_TRIES: '0.1',
         DROVER_SHARD: '1/8',
         NODE_OPTIONS: '--conditions=drover --disable-warning=ExperimentalWarning',
         DROVER_MUTATE: JSON.stringify(this.task)

@@ -6,7 +6,7 @@ import { runJobs, type PoolOptions, type Ran } from './pool.ts'
 import type { Job } from './suite.ts'
 
 const jobOf = (path: string, shard?: string): Job => ({
-  file: { path, servers: [], limitMs: 0, shards: 1 },
+  file: { path, servers: [], limitMs: 0, shards: 1, triesMany: false },
   label: path,
   ...(shard !== undefined && { shard })
 })

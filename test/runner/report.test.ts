@@ -4,7 +4,7 @@ import type { Ran } from './pool.ts'
 
 const ran = (path: string, lines: string[], more: Partial<Ran> = {}, shard?: string): Ran => ({
   job: {
-    file: { path, servers: [], limitMs: 0, shards: 1 },
+    file: { path, servers: [], limitMs: 0, shards: 1, triesMany: false },
     label: shard === undefined ? path : `${path} (${shard})`,
     ...(shard !== undefined && { shard })
   },

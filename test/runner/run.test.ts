@@ -87,15 +87,25 @@ t.test('two tiers: what needs a compiled server is left to the cluster run, whic
     'servers/kubernetes.ts': server(),
     'servers/knative.ts': server("export const tier = 'cluster'"),
     'pure.test.ts': passes,
+    'many.ts': 'export const tries = process.env.DROVER_TRIES',
+    'random.test.ts': `import { tries } from './many.ts'\nconsole.log('ok 1 - ' + tries + '\\n1..1')`,
     'either.real.test.ts': importing('kubernetes'),
     'both.real.test.ts': importing('kubernetes', importing('knative')),
     'whole.real.test.ts': importing('knative')
   })
   const test = await ended(start(root, 'test', 'false'))
-  t.strictSame(files(test.out), ['test/either.real.test.ts', 'test/pure.test.ts'])
-  t.match(test.out, /^2 files that need the real Kubernetes.* and 1 files of this run once more/m)
+  t.strictSame(files(test.out), ['test/either.real.test.ts', 'test/pure.test.ts', 'test/random.test.ts'])
+  t.match(
+    test.out,
+    /^2 files that need the real Kubernetes.* and of this run 1 files once more on the real Kubernetes API server, and 1 with/m
+  )
   const cluster = await ended(start(root, 'cluster', 'false'))
-  t.strictSame(files(cluster.out), ['test/both.real.test.ts', 'test/either.real.test.ts', 'test/whole.real.test.ts'])
+  t.strictSame(files(cluster.out), [
+    'test/both.real.test.ts',
+    'test/either.real.test.ts',
+    'test/random.test.ts',
+    'test/whole.real.test.ts'
+  ])
   const named = await ended(start(root, 'test', 'false', 'test/whole.real.test.ts'))
   t.strictSame(files(named.out), ['test/whole.real.test.ts'], 'what is named is run')
 })

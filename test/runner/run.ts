@@ -32,10 +32,13 @@ const clusterTakes = 'about 20 minutes on two cores, 45 the first time, when Kub
 
 const checkMinutes = 15
 
-/** A file that needs just some Kubernetes API belongs to both: it runs on the embedded one, and again on the real one. */
+/**
+ * Two kinds of files belong to both: one that needs just some Kubernetes API runs on the embedded one, and again on the real one; and one that
+ * tries a property many times does so a quarter as often, and again as often as it says.
+ */
 const wants = (file: TestFile, known: Known, tier: Tier): boolean => {
   const isCluster = isClusterFile(file, known)
-  return tier === 'test' ? !isCluster : isCluster || file.servers.includes('kubernetes')
+  return tier === 'test' ? !isCluster : isCluster || file.servers.includes('kubernetes') || file.triesMany
 }
 
 export async function run({ root, tier, patterns, checks, grep, allowMissing, shard, write }: RunOptions): Promise<boolean> {
@@ -58,7 +61,7 @@ export async function run({ root, tier, patterns, checks, grep, allowMissing, sh
   const lastMs = await readTimes()
   const env = (): Record<string, string> => ({
     NODE_OPTIONS: '--conditions=drover',
-    DROVER_FAST: 'false', // whatever the shell says
+    DROVER_TRIES: tier === 'test' && patterns.length === 0 ? '0.25' : '1', // whatever the shell says
     NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/v8'),
     ...(grep !== undefined && { TAP_GREP: `/^${RegExp.escape(grep)}$/` }),
     ...servers.env()
@@ -104,11 +107,12 @@ export async function run({ root, tier, patterns, checks, grep, allowMissing, sh
 
 function leftToCluster(files: readonly TestFile[], known: Known): string {
   const cluster = files.filter(file => wants(file, known, 'cluster'))
-  const again = cluster.filter(file => !isClusterFile(file, known)).length
+  const others = cluster.filter(file => isClusterFile(file, known)).length
+  const tries = cluster.filter(({ triesMany }) => triesMany).length
   return (
     `Left to \`npm run test:cluster\` (${clusterTakes}):\n` +
-    `${cluster.length - again} files that need the real Kubernetes, KubeVirt, Knative or RabbitMQ, ` +
-    `and ${again} files of this run once more, on the real Kubernetes API server.`
+    `${others} files that need the real Kubernetes, KubeVirt, Knative or RabbitMQ, and of this run ${cluster.length - others - tries} files ` +
+    `once more on the real Kubernetes API server, and ${tries} with four times as many random cases.`
   )
 }
 

@@ -37,21 +37,28 @@ t.test('a file says its time limit, its servers and its shards', async t => {
     'test/servers/ovs.ts': 'export async function prepare() {}',
     'test/a.test.ts': "t.setTimeout(120_000)\nt.test('x', async t => t.setTimeout(600_000))",
     'test/b.real.test.ts': "// Twenty drains.\n// shards: 3\nimport { lab } from './servers/ovs.ts'",
-    'test/c.test.ts': `${'\n'.repeat(6)}// shards: 4`
+    'test/c.test.ts': `import { many } from '../many.ts'${'\n'.repeat(6)}// shards: 4`
   })
   const found = await findTests(folder, ['test/**/*.test.ts', 'test/a.test.ts'])
   t.strictSame(
     found.toSorted((a, b) => a.path.localeCompare(b.path)),
     [
-      { path: 'test/a.test.ts', servers: [], limitMs: 600_000, shards: 1 },
-      { path: 'test/b.real.test.ts', servers: ['ovs'], limitMs: 0, shards: 3 },
-      { path: 'test/c.test.ts', servers: [], limitMs: 0, shards: 1 }
+      { path: 'test/a.test.ts', servers: [], limitMs: 600_000, shards: 1, triesMany: false },
+      { path: 'test/b.real.test.ts', servers: ['ovs'], limitMs: 0, shards: 3, triesMany: false },
+      { path: 'test/c.test.ts', servers: [], limitMs: 0, shards: 1, triesMany: true }
     ],
     'each file once; a comment far below is not its head'
   )
 })
 
-const file = (path: string, more: Partial<TestFile> = {}): TestFile => ({ path, servers: [], limitMs: 0, shards: 1, ...more })
+const file = (path: string, more: Partial<TestFile> = {}): TestFile => ({
+  path,
+  servers: [],
+  limitMs: 0,
+  shards: 1,
+  triesMany: false,
+  ...more
+})
 const labels = (files: TestFile[], times: Record<string, number> = {}, only?: string) =>
   jobsOf(files, new Map(Object.entries(times)), only).map(({ label }) => label)
 

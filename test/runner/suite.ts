@@ -11,6 +11,8 @@ export interface TestFile {
   limitMs: number
   /** `// shards: 8` in its first lines: it runs as eight processes, each with DROVER_SHARD=1/8 … 8/8. */
   shards: number
+  /** It imports many.ts: it tries a property as often as the tier says. */
+  triesMany: boolean
 }
 
 /** One process. */
@@ -25,6 +27,7 @@ export interface Job {
 const limit = /\bt\.setTimeout\(([\d_]+)\)/g
 const shards = /^\/\/ shards: (\d+)\b/m
 const headLines = 5
+const many = /^import .*\/many\.ts'$/m
 
 export async function findTests(root: string, patterns: readonly string[]): Promise<TestFile[]> {
   const paths = await Array.fromAsync(glob([...patterns], { cwd: root }))
@@ -42,7 +45,7 @@ async function describe(root: string, path: string): Promise<TestFile> {
   const limits = [...text.matchAll(limit)].map(([, digits = '']) => Number(digits.replaceAll('_', '')))
   const [, parts = '1'] = shards.exec(text.split('\n', headLines).join('\n')) ?? []
   const servers = path.endsWith('.real.test.ts') ? await serversOf(join(root, path), join(root, 'test/servers')) : []
-  return { path, servers, limitMs: Math.max(0, ...limits), shards: Number(parts) }
+  return { path, servers, limitMs: Math.max(0, ...limits), shards: Number(parts), triesMany: many.test(text) }
 }
 
 /**
