@@ -1,6 +1,7 @@
 // One Migration object after a sample, an end, or a look at Nova's record (spec/hypervisor.md §1.6). Pure.
 import type { Migration as MoveRecord } from 'openstack-sdk-lite'
 import { timestamp } from '../../shared/kube/conditions.ts'
+import { novaTimeMs } from '../../shared/openstack/nova-time.ts'
 import type { Migration } from '../../shared/schema/migration.ts'
 import { durationText, sizeText } from './figures.ts'
 
@@ -76,23 +77,20 @@ export function afterSample(before: Status | undefined, sample: Sample): Status 
   const atMs = Date.parse(at)
   const elapsedMs = typeof stats['timeElapsedMs'] === 'number' ? stats['timeElapsedMs'] : undefined
   const startsMs = atMs - (elapsedMs ?? 0)
+  const endedMs = before?.finishedAt !== undefined && isOver(before) ? Date.parse(before.finishedAt) : Number.NaN
   // an end that says nothing of its length may be the other side's word on the move before; times are whole seconds
   const begun = elapsedMs !== undefined || result === undefined
-  const another = isOver(before) && begun && startsMs > Date.parse(before?.finishedAt ?? '') + 1000
-  const late = !another && before?.finishedAt !== undefined && isOver(before) && atMs - Date.parse(before.finishedAt) < sameMoveMs
-  // a sample that was taken before the end and comes after it is old news
-  if (result === undefined && late && startsMs <= Date.parse(before?.finishedAt ?? '')) return before
+  const another = begun && startsMs > endedMs + 1000
+  const late = !another && atMs - endedMs < sameMoveMs
+  if (before && late && result === undefined) return before // a sample of the move that is over
   const fresh = !before || (isOver(before) && !late)
   const base: Partial<Status> = fresh ? { ...(before && { history: historyOf(before) }) } : before
-  const origin = sample.origin ?? (fresh ? undefined : before.origin)
-  const destination = sample.destination ?? (fresh ? undefined : before.destination)
+  const { origin, destination } = sample
   // HV-18: what the destination tells comes after what the source knows, and knows less
   const told = figuresOf(stats, at)
   // … and an end may come without figures, or be told twice: what was known stays
   const figures =
-    !fresh && sample.destination !== undefined && before.stats
-      ? {}
-      : { ...told, stats: { ...(!fresh && before.stats), ...told.stats } }
+    !fresh && destination !== undefined && before.stats ? {} : { ...told, stats: { ...(!fresh && before.stats), ...told.stats } }
   const { phase, type, operation, errMsg } = stats
   return {
     ...base,
@@ -155,8 +153,7 @@ const phaseOf: Readonly<Record<string, NonNullable<Status['phase']>>> = {
   cancelled: 'Cancelled'
 }
 
-/** Nova leaves the zone out; all are UTC. */
-const timeOf = (text: string | null): Date => new Date(/Z|[+-]\d\d:?\d\d$/.test(text ?? '') ? (text ?? '') : `${text ?? ''}Z`)
+const timeOf = (text: string | null): Date => new Date(novaTimeMs(text) ?? 0)
 
 /** Over before the move of which agents tell began: Nova has no part in that one, or no record of it yet. */
 export const isEarlier = ({ updated, created, status }: MoveRecord, { started }: Status): boolean =>

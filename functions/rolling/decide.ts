@@ -40,13 +40,14 @@ const isTaken = ({ metadata }: Hypervisor, { uid }: Roll): boolean => metadata.a
 const isAway = (host: Hypervisor): boolean => !isTrue(host, 'Ready') || Boolean(host.spec.maintenance)
 const nameOf = ({ metadata }: Hypervisor): string => metadata.name
 
-function failureOf({ spec, status }: Hypervisor): string | undefined {
-  const of = (type: string) => status?.conditions?.find(condition => condition.type === type)
-  const evicting = of('Evicting')
-  if (spec.maintenance && evicting?.status === 'True' && (evicting.reason === 'Failed' || evicting.reason === 'Blocked'))
+function failureOf(host: Hypervisor): string | undefined {
+  const evicting = findCondition(host, 'Evicting')
+  if (host.spec.maintenance && evicting?.status === 'True' && (evicting.reason === 'Failed' || evicting.reason === 'Blocked'))
     return `it could not be emptied: ${evicting.message || evicting.reason}`
-  const update = of('OperatingSystemUpdate')
-  return update?.status === 'False' && status?.updateStatus?.retry === 0 ? 'its operating system could not be updated' : undefined
+  const update = findCondition(host, 'OperatingSystemUpdate')
+  return update?.status === 'False' && host.status?.updateStatus?.retry === 0
+    ? 'its operating system could not be updated'
+    : undefined
 }
 
 const runsWanted = ({ status }: Hypervisor, { version }: Roll): boolean =>

@@ -8,6 +8,7 @@ import {
   isOver,
   isSilent,
   lost,
+  manager,
   withRecord,
   type Sample,
   type Status
@@ -51,6 +52,9 @@ t.test('a record of which nobody else has told', async t => {
     type: 'failed'
   })
   t.match(withRecord(undefined, { ...record, status: 'completed' }, undefined), { type: 'completed', phase: 'Completed' })
+  for (const created of ['2026-11-16T12:00:00Z', '2026-11-16T14:00:00+02:00'])
+    t.equal(withRecord(undefined, { ...record, created }, undefined).started, '2026-11-16T12:00:00Z')
+  t.equal(manager, 'drover-migration')
 })
 
 const phases = {
@@ -90,6 +94,7 @@ t.test('a record of the move that is known, and of the next one', async t => {
   const next = withRecord(over, { ...record, id: 8 }, undefined)
   t.strictSame(next.history, [{ started: over.started, finished: '2026-11-16T11:10:00Z', result: 'failed' }])
   t.equal(next.started, '2026-11-16T12:00:00Z')
+  t.equal(next.phase, 'Running')
   t.equal('finishedAt' in next, false)
   const { novaMigrationId: _, ...unnumbered } = over
   t.equal('history' in withRecord(unnumbered, { ...record, id: 8 }, undefined), false, 'its number was not known yet')
@@ -127,6 +132,40 @@ t.test('a sample, whole', async t => {
   })
 })
 
+t.test('HV-18: every figure of the listing, as text and as a number', async t => {
+  const counts = { memConstant: 11, memNormal: 12, memIteration: 13, memPostcopyRequests: 14 }
+  const kib = (name: string, at: number): [string, number] => [name, at * 1024]
+  const sizes = [
+    'dataTotal',
+    'dataProcessed',
+    'dataRemaining',
+    'memTotal',
+    'memProcessed',
+    'memRemaining',
+    'memNormalBytes',
+    'memPageSize',
+    'diskTotal',
+    'diskProcessed',
+    'diskRemaining'
+  ].map((name, at) => kib(name, at + 1))
+  const rates = ['memBps', 'diskBps'].map((name, at) => kib(name, at + 20))
+  const spans = { setupTimeMs: 1000, timeElapsedMs: 2000, timeRemainingMs: 3000, downtimeMs: 4000 }
+  const others = { memDirtyRate: 1250, autoConvergeThrottle: 20 }
+  const numbers = { ...spans, ...Object.fromEntries([...sizes, ...rates]), ...others }
+  t.strictSame(figuresOf({ ...numbers, ...counts, unheardOf: 1, memTotal: 4096.4 }, 'T'), {
+    setupTime: '1s',
+    timeElapsed: '2s',
+    timeRemaining: '3s',
+    downtime: '4s',
+    ...Object.fromEntries(sizes.map(([name, bytes]) => [name, `${bytes / 1024}.0 KiB`])),
+    ...Object.fromEntries(rates.map(([name, bytes]) => [name, `${bytes / 1024}.0 KiB/s`])),
+    memDirtyRate: '1250/s',
+    autoConvergeThrottle: '20%',
+    ...counts,
+    stats: { ...numbers, memTotal: 4096, memIteration: 13, sampledAt: 'T' }
+  })
+})
+
 t.test('each end by its result', async t => {
   for (const [result, phase] of Object.entries({ success: 'Completed', cancelled: 'Cancelled', failed: 'Failed', odd: 'Failed' }))
     t.match(afterSample(undefined, { ...sample, result }), { phase, result, finishedAt: sample.at })
@@ -151,8 +190,34 @@ t.test('the end as the other side tells it', async t => {
 t.test('times are whole seconds: a move that begins a second after the last end may be the same', async t => {
   const failed = status({ phase: 'Failed', finishedAt: '2026-11-16T12:00:09Z' })
   t.strictSame(afterSample(failed, { ...sample, at: '2026-11-16T12:00:09Z' }), failed, 'old news')
-  t.equal('history' in afterSample(failed, { ...sample, at: '2026-11-16T12:00:10Z' }), false)
+  t.strictSame(afterSample(failed, sample), failed, 'as old: the end is told in whole seconds')
   t.equal('history' in afterSample(failed, { ...sample, at: '2026-11-16T12:00:10.001Z' }), true)
+  const quick: Sample = { ...sample, at: '2026-11-16T12:00:12Z', result: 'success' }
+  t.match(afterSample({ ...failed, phase: 'Completed' }, { ...quick, result: 'failed', stats: { timeElapsedMs: 1000 } }), {
+    phase: 'Failed',
+    result: 'failed',
+    started: '2026-11-16T12:00:11Z'
+  })
+  t.match(afterSample(failed, quick), { started: failed.started, phase: 'Completed' }, 'the word of the other side')
+})
+
+t.test('HV-18: what the destination tells is not put over what the source told', async t => {
+  const first: Sample = { ...sample, stats: { timeElapsedMs: 1000, dataTotal: 4096, dataProcessed: 1024 } }
+  const source = afterSample(undefined, first)
+  const fromDestination: Sample = { ...sample, at: '2026-11-16T12:00:12Z', origin: undefined, destination: 'hv2' }
+  const arrived = afterSample(source, { ...fromDestination, stats: { timeElapsedMs: 3000, dataTotal: 1 } })
+  t.strictSame(arrived, { ...source, destination: 'hv2' })
+  const next = afterSample(source, { ...first, at: '2026-11-16T12:00:11Z', stats: { dataProcessed: 2048 } })
+  t.strictSame(next, {
+    ...source,
+    dataProcessed: '2.0 KiB',
+    stats: { ...source.stats, dataProcessed: 2048, sampledAt: '2026-11-16T12:00:11Z' }
+  })
+  const { stats: _, ...unknown } = source
+  t.strictSame(afterSample(unknown, { ...fromDestination, stats: { dataTotal: 1 } }).stats, {
+    dataTotal: 1,
+    sampledAt: '2026-11-16T12:00:12Z'
+  })
 })
 
 t.test('a record that ended a minute before the move began is of another one', async t => {
@@ -160,6 +225,7 @@ t.test('a record that ended a minute before the move began is of another one', a
   t.equal(isEarlier({ ...record, status: 'done' }, begun), false)
   t.equal(isEarlier({ ...record, status: 'done' }, { ...begun, started: '2026-11-16T12:01:06Z' }), true)
   t.equal(isEarlier({ ...record, status: 'done', updated: null }, { ...begun, started: '2026-11-16T12:01:01Z' }), true)
+  t.equal(isEarlier({ ...record, status: 'done', updated: null }, { ...begun, started: '2026-11-16T12:01:00Z' }), false)
   t.equal(isEarlier({ ...record, status: 'strange' }, { ...begun, started: '2026-11-17T00:00:00Z' }), false)
 })
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import t from 'tap'
-import { decide, readRoll, rollMark, sayPlan, type Roll } from '../../../functions/rolling/decide.ts'
+import { decide, readRoll, reasonOf, rollMark, sayPlan, type Plan, type Roll } from '../../../functions/rolling/decide.ts'
 import type { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import { condition, hypervisor, type Status } from '../host-life/fixtures.ts'
 import { matchWhole } from '../../assert/match-whole.ts'
@@ -11,10 +11,10 @@ function host(
   name: string,
   spec: Partial<Hypervisor['spec']> = {},
   status: Partial<Status> = {},
-  zone = 'z1',
+  zone: string | null = 'z1',
   mark?: string
 ): Hypervisor {
-  const made = hypervisor(spec, { conditions: [ready], aggregates: [{ name: zone, uuid: 'u' }], ...status }, zone)
+  const made = hypervisor(spec, { conditions: [ready], aggregates: [{ name: `in-${zone}`, uuid: 'u' }], ...status }, zone)
   return { ...made, metadata: { ...made.metadata, name, ...(mark && { annotations: { [rollMark]: mark } }) } }
 }
 const plan = (hosts: Hypervisor[], change: Partial<Roll> = {}, others: Hypervisor[] = []) =>
@@ -30,6 +30,18 @@ void t.test('HV-48: one at a time in each zone, by name', async t => {
 void t.test('HV-48: and in each aggregate, whatever the zone', async t => {
   const in2 = (name: string, zone: string) => host(name, {}, { aggregates: [{ name: 'gpu', uuid: 'u' }] }, zone)
   t.strictSame(plan([in2('a', 'z1'), in2('b', 'z2')]).start, ['a'])
+  const both = host('b', {}, { aggregates: [{ name: 'gpu', uuid: 'u' }] })
+  t.strictSame(plan([host('a'), both, in2('c', 'z2')]).start, ['a', 'c'], 'b stays, and takes no place in its aggregate')
+  const bare = (name: string, zone: string | null) => host(name, {}, { aggregates: [] }, zone)
+  t.strictSame(plan([bare('a', null), bare('b', '')]).start, ['a'], 'hosts without a zone are one group')
+})
+
+void t.test('HV-48: a host that is away by somebody else is not taken, and neither stops the roll nor belongs to it', async t => {
+  const failing = condition('Evicting', 'True', 'Failed', { message: '2 left' })
+  const away = host('a', { maintenance: 'manual' }, { conditions: [ready, failing] })
+  const other = host('b', {}, {}, 'z2')
+  const wanted: Plan = { start: ['b'], clear: [], done: [], underWay: [], waiting: ['a'], failed: [] }
+  t.strictSame(plan([away, other], { maxUnavailable: 2 }), wanted)
 })
 
 void t.test('HV-48: the next only after the last is Ready', async t => {
@@ -50,15 +62,21 @@ void t.test('HV-48: stops at the first failure', async t => {
     t.match(sayPlan(stopped), /^stopped by a: .*; 0 of 2 done, under way: a$/)
   }
   t.strictSame(plan([stuck('Running'), host('b', {}, {}, 'z2')]).start, ['b'])
-  const update = condition('OperatingSystemUpdate', 'False', 'Stopped')
-  const old = host(
-    'a',
-    { maintenance: 'auto' },
-    { conditions: [update], updateStatus: { inProgress: false, retry: 0 } },
-    'z1',
-    'u1'
-  )
-  matchWhole(t, plan([old, host('b', {}, {}, 'z2')]), { start: [], failed: [{ host: 'a' }] })
+  const silent = condition('Evicting', 'True', 'Blocked')
+  const failures = (spec: Partial<Hypervisor['spec']>, status: Partial<Status>) =>
+    plan([host('a', spec, status, 'z1', 'u1'), host('b', {}, {}, 'z2')]).failed
+  const because = (why: string) => [{ host: 'a', why }]
+  const auto = { maintenance: 'auto' } as const
+  t.strictSame(failures(auto, { conditions: [ready, silent] }), because('it could not be emptied: Blocked'))
+  t.strictSame(failures({}, { conditions: [ready, silent] }), [], 'its maintenance was taken back')
+  const updated = (status: 'True' | 'False', retry: number) =>
+    failures(auto, {
+      conditions: [ready, condition('OperatingSystemUpdate', status, 'Stopped')],
+      updateStatus: { inProgress: false, retry }
+    })
+  t.strictSame(updated('False', 0), because('its operating system could not be updated'))
+  t.strictSame(updated('False', 1), [], 'NA-24: tried again')
+  t.strictSame(updated('True', 0), [], 'the last try went well')
 })
 
 void t.test('HV-48: with a version the roll clears the maintenance itself, when the host is drained and runs it', async t => {
@@ -68,6 +86,12 @@ void t.test('HV-48: with a version the roll clears the maintenance itself, when 
   t.strictSame(at('1'), [])
   t.strictSame(at('2'), ['a'])
   t.strictSame(at('2', { evicted: false, conditions: [] }), [])
+  t.strictSame(at('2', { evicted: true, conditions: [condition('Evicting', 'True', 'Running')] }), [])
+  t.strictSame(at('2', { evicted: false, conditions: [condition('Evicting', 'False')] }), [])
+  const byHand = host('a', { maintenance: 'manual' }, { ...drained, operatingSystem: { version: '2' } }, 'z1', 'u1')
+  t.strictSame(plan([byHand], { version: '2' }).clear, [], 'maintenance that a person has set since stays')
+  const notReady = host('a', {}, { conditions: [], operatingSystem: { version: '2' } })
+  matchWhole(t, plan([notReady], { version: '2' }), { start: [], done: [], waiting: ['a'] }, 'runs it, but is not Ready')
   matchWhole(
     t,
     plan([host('a', {}, { operatingSystem: { version: '2' } })], { version: '2' }),
@@ -81,7 +105,25 @@ void t.test('a roll that says too little, or nonsense', async t => {
   t.match(readRoll('r', 'u', { selector: 'a', maxUnavailable: '0' }), { problem: /maxUnavailable/ })
   t.match(readRoll('r', 'u', { selector: 'a', maxUnavailable: '1.5' }), { problem: /maxUnavailable/ })
   t.match(readRoll('r', 'u', { selector: 'a', version: 'latest' }), { problem: /latest/ })
-  t.match(readRoll('r', 'u', { selector: 'a' }), { maxUnavailable: 1 })
+  const least: Roll = { name: 'r', uid: 'u', reason: '', maxUnavailable: 1, version: undefined }
+  t.strictSame(readRoll('r', 'u', { selector: 'a' }), least)
+  t.strictSame(readRoll('r', 'u', { selector: 'a', version: '' }), least)
+  t.strictSame(readRoll('r', 'u', { selector: 'a', reason: 'kernel', maxUnavailable: '2', version: '7' }), {
+    ...least,
+    reason: 'kernel',
+    maxUnavailable: 2,
+    version: '7'
+  })
+})
+
+void t.test('what people read: the reason of each host, and how far the roll is', async t => {
+  t.equal(rollMark, 'kvm.cloud.sap/rolling-maintenance')
+  t.equal(reasonOf(roll), 'rolling r: kernel')
+  t.equal(reasonOf({ ...roll, reason: '' }), 'rolling r')
+  const busy = host('a', { maintenance: 'auto' }, {}, 'z1', 'u1')
+  const done = host('b', {}, {}, 'z2', 'u1')
+  t.equal(sayPlan(plan([busy, done, host('c', {}, {}, 'z3'), host('d')])), '1 of 4 done, under way: a, c')
+  t.equal(sayPlan(plan([done])), '1 of 1 done')
 })
 
 void t.test('HV-48: whatever happens, no zone has more hosts away than allowed, and every host has its turn', async () => {
