@@ -54,7 +54,7 @@ export type Action =
 export const minuteMs = 60_000
 const busyStatus = new Set(['BUILD', 'REBOOT', 'HARD_REBOOT', 'PASSWORD', 'REBUILD'])
 const resizing = new Set(['RESIZE', 'REVERT_RESIZE'])
-const settled = new Set(['ACTIVE', 'PAUSED', 'SHUTOFF', 'SUSPENDED', 'RESCUE', 'SHELVED', 'SHELVED_OFFLOADED'])
+const settled = new Set(['ACTIVE', 'PAUSED', 'SHUTOFF', 'SUSPENDED', 'RESCUE', 'SHELVED'])
 const power = { running: 1, paused: 3 } as const
 
 /** `server` undefined: Nova answered 404. */

@@ -1,4 +1,5 @@
 // What is on its way to a host that is to be emptied (EV-4, EV-5). Pure.
+import { plural } from '../../shared/view/time.ts'
 import type { Scene } from './judge.ts'
 import { canAbort, isOpen, type MoveRecord } from './records.ts'
 import type { Call, Incoming, Options, Seen } from './seen.ts'
@@ -30,7 +31,7 @@ export function settle(
       phase: 'Settling',
       incoming,
       calls,
-      waitingFor: `${coming.length} moves to this host to end`,
+      waitingFor: `${plural(coming.length, 'move')} to this host to end`,
       nextCheckMs: pollMovingMs
     }
   }

@@ -13,6 +13,7 @@ const noMove = blocked('StuckTask', 'Nova says that it is migrating, but has had
 const resize = 'Its user has not confirmed or reverted a resize.'
 const unsure = (state: number | string) => wait('PowerUnsure', `Nova says ACTIVE, but its power state is ${state}.`)
 const nothingSaid = disagrees('It is on hv2 (ACTIVE, task none), but its record says nothing.')
+const late = record({ updated: ago(60) })
 
 const cases: Case[] = [
   ['1: DELETED is gone', server({ status: 'DELETED', vmState: 'deleted' }), {}, { do: 'gone' }],
@@ -101,6 +102,30 @@ const cases: Case[] = [
     server({ status: 'RESIZE', taskState: 'resize_prep' }),
     { records: [running] },
     { do: 'watch', record: running }
+  ],
+  ...['RESIZE', 'REVERT_RESIZE', 'MIGRATING'].map((status): Case => [
+    `4: ${status} without a task`,
+    server({ status }),
+    { records: [ended(ago(1))] },
+    { do: 'watch' }
+  ]),
+  [
+    '4: of two records under way, the newest',
+    server({ status: 'RESIZE' }),
+    { records: [running, record({ id: 0 })] },
+    { do: 'watch', record: running }
+  ],
+  ...['PAUSED', 'SHUTOFF', 'SUSPENDED', 'RESCUE', 'SHELVED'].map((status): Case => [
+    `EV-19: elsewhere and ${status}`,
+    server({ host: 'hv2', status }),
+    { records: [record({ status: 'completed' })] },
+    { do: 'done', destination: 'hv2' }
+  ]),
+  [
+    '2: a record under way, however long ago it changed',
+    server({ host: 'hv2' }),
+    { records: [late] },
+    { do: 'watch', record: late }
   ],
   ['5: its record still runs', migrating, { records: [running] }, { do: 'watch', record: running }],
   ['5: its last record ended five minutes ago', migrating, { records: [ended(ago(5))] }, { do: 'watch' }],
@@ -201,6 +226,12 @@ const cases: Case[] = [
     server({ status: 'ODD', vmState: 'new' }),
     {},
     wait('Unknown', 'Nova does not know the state of the server (ODD, new).')
+  ],
+  [
+    '15: UNKNOWN, whatever else is known',
+    server({ status: 'UNKNOWN' }),
+    {},
+    wait('Unknown', 'Nova does not know the state of the server (UNKNOWN).')
   ],
   ...[server({ partial: true }), server({ vmState: null })].map((given): Case => [
     '15: read in part',

@@ -1,0 +1,138 @@
+// EV-12, EV-18, EV-25: a move under way, until it ends or is given up.
+import t from 'tap'
+import type { Judged } from '../../../functions/evict/judge.ts'
+import { countedOf, iso, watch } from '../../../functions/evict/moves.ts'
+import type { MoveRecord } from '../../../functions/evict/records.ts'
+import type { Entry } from '../../../functions/evict/seen.ts'
+import type { Eviction } from '../../../shared/schema/eviction.ts'
+import { eviction, place, seen } from './seen.ts'
+import { ago, now, record } from './server.ts'
+import { options } from './world.ts'
+
+type Said = { entry: Partial<Entry> } & Omit<Partial<Judged>, 'entry'>
+const say = (entry: Partial<Entry>, more: Partial<Judged> = {}): Judged => ({ entry, ...more }) as unknown as Judged
+const entry = (more: Partial<Entry> = {}): Entry => ({ id: 's', state: 'Migrating', ...more })
+const seconds = (ms: number): string => iso(now + ms)
+
+t.test('EV-12: a record that is seen for the first time is one more started move', async t => {
+  const after = (before: Entry | undefined) => countedOf(before, record({ id: 7 }))
+  t.strictSame(after(undefined), { attempts: 1, migrationId: '7' })
+  t.strictSame(after(entry({ attempts: 2, migrationId: '6' })), { attempts: 3, migrationId: '7' })
+  t.strictSame(after(entry({ attempts: 2, migrationId: '7' })), { attempts: 2, migrationId: '7' })
+  t.strictSame(after(entry({ attempts: 2, migrationId: '8' })), { attempts: 2, migrationId: '7' })
+  t.strictSame(countedOf(entry(), record({ id: 1 })), { attempts: 1, migrationId: '1' })
+  t.equal(iso(now + 1), '2026-11-16T12:00:00Z', 'whole seconds')
+})
+
+const moving = record({ id: 7, created: ago(3) })
+const overMs = now + 27 * 60_000 // thirty minutes after its start
+const going = (more: Partial<Entry> = {}): Partial<Entry> => ({
+  state: 'Migrating',
+  startedAt: seconds(-180_000),
+  attempts: 1,
+  migrationId: '7',
+  destination: 'hv2',
+  reason: 'running',
+  ...more
+})
+const abort = (why: 'TimedOut' | 'Cancelled') => ({ call: { do: 'abort', server: 's', record: 7, why } as const })
+type Watched = { record?: MoveRecord | undefined; before?: Entry; spec?: Partial<Eviction['spec']>; nowMs?: number }
+
+const watched: Array<[name: string, given: Watched, wanted: Said]> = [
+  ['under way', {}, { entry: going(), dueMs: overMs }],
+  [
+    'without a record',
+    { record: undefined },
+    {
+      entry: {
+        state: 'Migrating',
+        reason: 'NoRecord',
+        message: 'Nova says that it is migrating and shows no record of it yet.'
+      }
+    }
+  ],
+  ...(
+    [
+      ['queued', 'Queued', 'queued'],
+      ['accepted', 'Queued', 'accepted'],
+      ['pre-migrating', 'Migrating', 'preMigrating'],
+      ['finished', 'Confirming', 'finished'],
+      ['confirming', 'Confirming', 'confirming']
+    ] as const
+  ).map(([status, state, reason]): (typeof watched)[number] => [
+    `Nova says ${status}`,
+    { record: { ...moving, status } },
+    { entry: going({ state, reason }), dueMs: overMs }
+  ]),
+  [
+    'nobody has chosen a host yet',
+    { record: { ...moving, target: null } },
+    {
+      entry: { state: 'Migrating', startedAt: seconds(-180_000), attempts: 1, migrationId: '7', reason: 'running' },
+      dueMs: overMs
+    }
+  ],
+  ['EV-18: its time is nearly over', { nowMs: overMs - 1 }, { entry: going(), dueMs: overMs }],
+  ['EV-18: its time is over', { nowMs: overMs }, { entry: going({ reason: 'TimedOut' }), ...abort('TimedOut') }],
+  [
+    'EV-18: by its own time',
+    { spec: { timeoutPerInstance: '3m' } },
+    { entry: going({ reason: 'TimedOut' }), ...abort('TimedOut') }
+  ],
+  [
+    'EV-18: forced to its end, if wanted',
+    { nowMs: overMs, spec: { onTimeout: 'forceComplete' } },
+    { entry: going({ reason: 'TimedOut' }), call: { do: 'force', server: 's', record: 7, why: 'TimedOut' } }
+  ],
+  [
+    'EV-18: … but what has not begun to copy is given up',
+    { nowMs: overMs, spec: { onTimeout: 'forceComplete' }, record: { ...moving, status: 'preparing' } },
+    { entry: going({ reason: 'TimedOut' }), ...abort('TimedOut') }
+  ],
+  [
+    'EV-18: past the point of return it is watched',
+    { nowMs: overMs, record: { ...moving, status: 'post-migrating' } },
+    { entry: going({ reason: 'postMigrating' }) }
+  ],
+  [
+    'EV-18: given up once',
+    { nowMs: overMs, before: entry({ attempts: 1, migrationId: '7', reason: 'TimedOut' }) },
+    { entry: going({ reason: 'TimedOut' }) }
+  ],
+  [
+    'EV-18: … again, if Nova refused',
+    { nowMs: overMs, before: entry({ attempts: 1, migrationId: '7', reason: 'TimedOut', message: 'no' }) },
+    { entry: going({ reason: 'TimedOut' }), ...abort('TimedOut') }
+  ],
+  ['EV-25: Finish lets it go on', { spec: { cancel: 'Finish' } }, { entry: going(), dueMs: overMs }],
+  ['EV-25: Abort', { spec: { cancel: 'Abort' } }, { entry: going({ reason: 'Cancelled' }), ...abort('Cancelled') }],
+  [
+    'EV-25: Abort of what cannot be given up any more',
+    { spec: { cancel: 'Abort' }, record: { ...moving, status: 'post-migrating' } },
+    { entry: going({ reason: 'postMigrating' }), dueMs: overMs }
+  ],
+  [
+    'EV-25: Abort was asked for',
+    { spec: { cancel: 'Abort' }, before: entry({ attempts: 1, migrationId: '7', reason: 'Cancelled' }) },
+    { entry: going({ reason: 'Cancelled' }), dueMs: overMs }
+  ],
+  [
+    'EV-25: Abort was refused',
+    { spec: { cancel: 'Abort' }, before: entry({ attempts: 1, migrationId: '7', reason: 'Cancelled', message: 'no' }) },
+    { entry: going({ reason: 'Cancelled' }), ...abort('Cancelled') }
+  ]
+]
+for (const [name, given, wanted] of watched) {
+  t.test(`watched: ${name}`, async t => {
+    const { spec, nowMs = now } = given
+    const shown = 'record' in given ? given.record : moving
+    t.strictSame(watch(shown, given.before, say, seen({ eviction: eviction(spec) }), { ...place, nowMs }, options), wanted)
+  })
+}
+
+t.test('EV-18: a copy that does not get closer to its end', async t => {
+  const stalled = new Set(['s'])
+  const message = 'The guest writes its memory as fast as it is copied; the move may not end by itself.'
+  const told = watch(moving, undefined, say, seen({ stalled }), place, options)
+  t.strictSame(told, { entry: going({ reason: 'NotConverging', message }), dueMs: overMs })
+})
