@@ -1,5 +1,5 @@
 import { glob } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { isSlow } from '../runner/slow.ts'
 import { dependentsOf, ownPackages, reachOf } from './import-graph.ts'
 
@@ -37,6 +37,10 @@ export async function candidatesOf(root: string, sources: readonly string[]): Pr
       found.get(source)?.push({ test, near, distance, between: [...dependentsOf(source, reach).union(new Set(helpers))] })
     }
   }
-  for (const of of found.values()) of.sort((a, b) => Number(b.near) - Number(a.near) || a.distance - b.distance)
+  for (const [source, of] of found) {
+    // a test that is named after the source says more, and sooner, than one that feeds it at random
+    const named = ({ test }: Candidate): number => Number(basename(test).startsWith(basename(source, '.ts')))
+    of.sort((a, b) => Number(b.near) - Number(a.near) || a.distance - b.distance || named(b) - named(a))
+  }
   return found
 }
