@@ -9,6 +9,7 @@ export interface Answer {
   body: Fields | string
   warnings?: string[]
   type?: string
+  headers?: Record<string, string>
 }
 
 export const isList = (body: Fields): body is Fields & { items: object[] } =>
@@ -23,12 +24,13 @@ export interface Encoded {
   bytes: Buffer
 }
 
-export function encode({ code, body, warnings = [], type }: Answer): Encoded {
+export function encode({ code, body, warnings = [], type, headers: more }: Answer): Encoded {
   const bytes = typeof body === 'string' ? Buffer.from(body) : isList(body) ? bytesOfList(body) : bytesOf(body)
   const headers: Encoded['headers'] = {
     'content-type': type ?? (typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json'),
     'cache-control': 'no-cache, private',
-    'content-length': bytes.length
+    'content-length': bytes.length,
+    ...more
   }
   if (warnings.length > 0) headers.warning = warningsOf(warnings)
   return { code, headers, bytes }

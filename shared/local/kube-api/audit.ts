@@ -34,6 +34,10 @@ export function audited(audit: Audit, asked: Asked, reply: Reply): { reply: Repl
       follow() {
         tell(200)
         return reply.follow()
+      },
+      lose(answer) {
+        tell(answer.code)
+        reply.lose(answer)
       }
     },
     failed(err) {

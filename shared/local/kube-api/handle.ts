@@ -4,6 +4,7 @@ import { audited, type Audit } from './audit.ts'
 import { boundTo } from './bound.ts'
 import { mediaType, parseObject, parsePatch, readBody, type Asked } from './body.ts'
 import type { Call, Cluster, User } from './cluster.ts'
+import { timedOut, tooMany, type Effect, type Faults } from './faults.ts'
 import { impersonated } from './impersonate.ts'
 import { list, parseRevision, selection } from './list.ts'
 import { formOf, includeOf, presentList, presentOne, type TableOptions } from './media.ts'
@@ -24,12 +25,15 @@ export interface Server {
   cluster: Cluster
   tokens: Tokens
   audit?: Audit | undefined
+  faults: Faults
 }
 
 /** Where an answer goes: once all of it, or a watch that tells one change after the other. */
 export interface Reply {
   send(answer: Answer): void
   follow(): Outlet
+  /** The connection breaks before the answer is sent. */
+  lose(answer: Answer): void
 }
 
 export async function handle(server: Server, request: Asked, reply: Reply): Promise<void> {
@@ -41,11 +45,19 @@ export async function handle(server: Server, request: Asked, reply: Reply): Prom
   const allowed = isAllowed(server.cluster.store, user, attributes)
   const work = async (to: Reply): Promise<void> => {
     if (!allowed) throw refusal(user, attributes)
+    const effect = server.faults.next(info)
+    if (effect) return goWrong(effect, to, lost => perform(server, { url, info, user }, request, lost))
     return perform(server, { url, info, user }, request, to)
   }
   if (!server.audit) return work(reply)
   const told = audited(server.audit, { user: sender, info, uri: request.url ?? '/', allowed }, reply)
   await work(told.reply).catch(told.failed)
+}
+
+async function goWrong(effect: Effect, reply: Reply, work: (reply: Reply) => Promise<void>): Promise<void> {
+  if ('timesOut' in effect) throw timedOut()
+  if ('tooManySeconds' in effect) return reply.send(tooMany(effect.tooManySeconds))
+  if ('losesAnswer' in effect) await work({ ...reply, send: answer => reply.lose(answer) })
 }
 
 async function perform(
@@ -124,7 +136,7 @@ async function serve(
     body: presentOne(resource, object, form, table),
     warnings: call.warnings
   })
-  if (verb === 'watch') return watch(cluster, call, query, form, () => reply.follow())
+  if (verb === 'watch') return watch({ cluster, call, query, form, how: server.faults.watches }, () => reply.follow())
   const text = verb === 'get' || verb === 'list' ? '' : await readBody(request)
   if (subresource === 'token' && resource.subresources.includes('token')) return reply.send(issueToken(server, call, text))
   if (subresource && !(subresource === 'status' && resource.hasStatus)) throw noSuchPath()

@@ -7,7 +7,8 @@ import type { Outlet } from './watch.ts'
 
 export const httpReply = (response: ServerResponse): Reply => ({
   send: answer => send(response, answer),
-  follow: () => httpOutlet(response)
+  follow: () => httpOutlet(response),
+  lose: () => void response.destroy()
 })
 
 function httpOutlet(response: ServerResponse): Outlet {

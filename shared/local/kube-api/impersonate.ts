@@ -2,13 +2,18 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { User } from './cluster.ts'
 import { isAllowed, refusal } from './rbac.ts'
+import { badRequest } from './status.ts'
 import type { Store } from './store.ts'
 
 const extraHeader = 'impersonate-extra-'
 
 export function impersonated(store: Store, user: User, headers: IncomingHttpHeaders): User {
   const name = headers['impersonate-user']
-  if (typeof name !== 'string') return user
+  if (typeof name !== 'string') {
+    const others = Object.keys(headers).find(header => header.startsWith('impersonate-'))
+    if (others !== undefined) throw badRequest(`requested ${others} without impersonating a user name`)
+    return user
+  }
   const judge = (resource: string, what: { name: string; namespace?: string; group?: string; subresource?: string }): void => {
     const asked = { verb: 'impersonate', group: '', resource, subresource: '', namespace: '', path: undefined, ...what }
     if (!isAllowed(store, user, asked)) throw refusal(user, asked)

@@ -23,7 +23,8 @@ export const inProcess =
           const { outlet, events } = link(signal)
           answer({ ...answered({ code: 200, body: '' }), events })
           return outlet
-        }
+        },
+        lose: () => reject(Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }))
       }
       handle(server, asked(request), reply).catch((err: unknown) =>
         reply.send(err instanceof NoPage ? { code: 404, body: '404 page not found\n' } : failure(err, onFault))
@@ -42,10 +43,10 @@ const asked = ({ method, path, headers, body }: Request): Asked => ({
 
 /** A list is written down all the same: whoever asks for one makes its own of the items. */
 function answered(given: Given): Answer {
-  const { code, body, warnings = [] } = given
+  const { code, body, warnings = [], headers } = given
   const answer: Answer = {
     statusCode: code,
-    headers: warnings.length > 0 ? { warning: warningsOf(warnings).join(', ') } : {},
+    headers: { ...headers, ...(warnings.length > 0 && { warning: warningsOf(warnings).join(', ') }) },
     resume: () => answer as never,
     destroy: () => answer as never,
     async *[Symbol.asyncIterator]() {

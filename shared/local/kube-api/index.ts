@@ -15,6 +15,7 @@ import { builtins } from './builtins.ts'
 import { makeCertificate } from './certificate.ts'
 import type { Cluster, User } from './cluster.ts'
 import { serveCrds } from './crds.ts'
+import { Faults } from './faults.ts'
 import { startCollector } from './gc.ts'
 import { handle, NoPage } from './handle.ts'
 import { httpReply } from './http-reply.ts'
@@ -63,6 +64,8 @@ export interface KubeApi {
   ca: string
   /** For those who ask in this very process. */
   inProcess: InProcessServer
+  /** What is to go wrong. */
+  faults: Faults
   /** The administrator's, or a service account's. Readable by the owner only. */
   writeKubeconfig(path: string, account?: Account): Promise<void>
   close(): Promise<void>
@@ -87,7 +90,8 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
   const token = secret(state, 'admin-token')
   const users = new Map([[token, admin], ...Object.entries(options.users ?? {})])
   const identities = tokens(store, users, secret(state, 'signing-key'), clock)
-  const serving = { cluster, tokens: identities, audit: options.audit }
+  const faults = new Faults()
+  const serving = { cluster, tokens: identities, audit: options.audit, faults }
   const server = createServer({ key, cert: certificate }, (request, response) => {
     const reply = httpReply(response)
     handle(serving, request, reply).catch(err => {
@@ -110,6 +114,7 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
     token,
     ca: certificate,
     inProcess: inProcess(serving, onFault),
+    faults,
     async writeKubeconfig(path, account) {
       const config = kubeconfig(url, certificate, account ? tokenOf(account) : token, account)
       await writeFile(path, stringify(config), { mode: 0o600 })

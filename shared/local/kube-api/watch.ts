@@ -1,5 +1,6 @@
 // Watches: the initial state where asked for, then every change, with bookmarks; a client that does not read is let go.
 import type { Call, Cluster } from './cluster.ts'
+import type { Watches } from './faults.ts'
 import { checkListOptions, parseRevision, selection } from './list.ts'
 import { includeOf, presentOne, type Form } from './media.ts'
 import type { KubeObject } from './object.ts'
@@ -12,6 +13,8 @@ import type { StoreEvent } from './store.ts'
 const mostPending = 10_000
 const heaviestPending = 64 << 20
 const bookmarkEveryMs = 60_000
+/** `--min-request-timeout`: a watch that names no time ends after once to twice as long. */
+const leastSeconds = 1800
 const initialEventsEnd = { 'k8s.io/initial-events-end': 'true' }
 
 /** Where a watch tells what it sees. */
@@ -25,13 +28,15 @@ export interface Outlet {
   drop(): void
 }
 
-export async function watch(
-  cluster: Cluster,
-  call: Call,
-  query: URLSearchParams,
-  form: Form,
-  begin: () => Outlet
-): Promise<void> {
+interface Asked {
+  cluster: Cluster
+  call: Call
+  query: URLSearchParams
+  form: Form
+  how: Partial<Watches>
+}
+
+export async function watch({ cluster, call, query, form, how }: Asked, begin: () => Outlet): Promise<void> {
   checkListOptions(query, true)
   const matches = selection(call, query)
   const flag = (name: string): boolean => ['1', 'true'].includes(query.get(name) ?? '')
@@ -47,13 +52,16 @@ export async function watch(
   const concerns = ({ object, previous }: StoreEvent): boolean =>
     matches(present(call.resource, object)) || (previous !== undefined && matches(present(call.resource, previous)))
   let stop = (): void => {}
+  const late = new Late()
   try {
-    const hear = (event: StoreEvent): void => {
-      if (!concerns(event)) return
+    const take = (event: StoreEvent): void => {
       pending.push(event)
       weight += event.weight
       if (pending.length > mostPending || weight > heaviestPending) outlet.drop()
       stream.wake()
+    }
+    const hear = (event: StoreEvent): void => {
+      if (concerns(event)) late.add(event, how.lagMs ?? 0, take)
     }
     stop = cluster.store.watch(call.resource.shelf, start, hear, nameIn(query.get('fieldSelector') ?? ''))
   } catch (err) {
@@ -62,8 +70,8 @@ export async function watch(
     outlet.end()
     return
   }
-  const timeout = Number(query.get('timeoutSeconds') ?? 0)
-  const timer = timeout > 0 ? setTimeout(() => stream.end(), timeout * 1000) : undefined
+  const timeout = Number(query.get('timeoutSeconds') ?? 0) || leastSeconds * (1 + Math.random())
+  const timer = setTimeout(() => stream.end(), Math.min(timeout * 1000, how.lastMs ?? Infinity))
   const ticker = flag('allowWatchBookmarks') ? setInterval(() => stream.wake('bookmark'), bookmarkEveryMs) : undefined
   outlet.onClose(() => stream.end())
   try {
@@ -79,12 +87,14 @@ export async function watch(
       }
       if (pending.length > 0) continue
       // Nothing of this resource is pending, so that the store's revision is reached by this watch as well.
-      if ((await stream.next()) === 'bookmark') await stream.bookmark(Math.max(seen, cluster.store.revision))
+      if ((await stream.next()) === 'bookmark')
+        await stream.bookmark(late.isEmpty ? Math.max(seen, cluster.store.revision) : seen)
     }
   } finally {
     stop()
     clearTimeout(timer)
     clearInterval(ticker)
+    late.clear()
     outlet.end()
   }
 }
@@ -96,6 +106,30 @@ function revisionOf(query: URLSearchParams): number {
     return parseRevision(text)
   } catch (err) {
     throw internal((err as Error).message) // a watch tells this as a server error
+  }
+}
+
+/** Events that are told later than they happen, in their order. */
+class Late {
+  readonly #timers = new Set<NodeJS.Timeout>()
+  #dueMs = 0
+
+  get isEmpty(): boolean {
+    return this.#timers.size === 0
+  }
+
+  add(event: StoreEvent, lagMs: number, take: (event: StoreEvent) => void): void {
+    if (lagMs === 0 && this.isEmpty) return take(event)
+    this.#dueMs = Math.max(this.#dueMs, Date.now() + lagMs)
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer)
+      take(event)
+    }, this.#dueMs - Date.now())
+    this.#timers.add(timer)
+  }
+
+  clear(): void {
+    for (const timer of this.#timers) clearTimeout(timer)
   }
 }
 

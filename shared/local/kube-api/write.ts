@@ -8,7 +8,9 @@ import { apply, recordUpdate, type Writer } from './managers.ts'
 import { finalizerWarnings, keptMetadata, newMetadata } from './metadata.ts'
 import { at, listOf, omit, same, timestamp, shown, type Fields, type KubeObject } from './object.ts'
 import { jsonPatch, mergePatch, strategicPatch } from './patch.ts'
+import { isAllowed, refusal } from './rbac.ts'
 import { present, qualifiedName, type Resource } from './resource.ts'
+import { keepScope, withGeneration } from './scope.ts'
 import { alreadyExists, ApiError, badRequest, conflict, forbidden, internal, invalid, notFound } from './status.ts'
 import { invalidValue } from './causes.ts'
 import type { Store } from './store.ts'
@@ -120,6 +122,9 @@ async function serverSideApply(cluster: Cluster, call: Call, body: unknown): Pro
     apply(live, config, resource.schema, writer, resource.hasStatus, options.force)
   const exists = cluster.store.get(resource.shelf, call.namespace, name)
   if (exists || call.subresource) return change(cluster, call, strictPatch, laid, true)
+  const { group, plural } = resource
+  const creates = { verb: 'create', group, resource: plural, subresource: '', namespace: call.namespace, name, path: undefined }
+  if (!isAllowed(cluster.store, call.user, creates)) throw refusal(call.user, creates)
   const { uid } = config.metadata
   if (uid)
     throw conflict(resource, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`)
@@ -197,26 +202,6 @@ async function prepareUpdate(
   check(resource, object, live, known)
   call.warnings.push(...finalizerWarnings(object.metadata))
   return object
-}
-
-/** The status endpoint writes status alone, the main one everything but status. */
-function keepScope(resource: Resource, subresource: string, wanted: KubeObject, live: KubeObject): KubeObject {
-  if (subresource === 'status') {
-    const { managedFields } = wanted.metadata
-    const metadata = { ...live.metadata, ...(managedFields && { managedFields }) }
-    const rest = { ...omit(live, 'status'), metadata }
-    return 'status' in wanted ? { ...rest, status: wanted.status } : rest
-  }
-  if (!resource.hasStatus) return wanted
-  const rest = omit(wanted, 'status')
-  return 'status' in live ? { ...rest, status: live.status } : rest
-}
-
-function withGeneration(resource: Resource, object: KubeObject, live: KubeObject): KubeObject {
-  if (!resource.hasGeneration) return object
-  const counted = (each: KubeObject): Fields => (resource.hasStatus ? omit(each, 'metadata', 'status') : omit(each, 'metadata'))
-  if (same(counted(object), counted(live))) return object
-  return { ...object, metadata: { ...object.metadata, generation: (live.metadata.generation ?? 0) + 1 } }
 }
 
 /** An object that is being deleted goes when nothing holds it any longer. */

@@ -47,6 +47,9 @@ export async function access(t: Test, api: Api): Promise<void> {
     })
     t.strictSame([reader.status, reader.body.reason], [403, 'Forbidden'])
     t.match(reader.body.message, `User "${username}" cannot impersonate`)
+    const nobody = await call('GET', nodes, undefined, undefined, { 'impersonate-group': 'system:masters' })
+    t.strictSame([nobody.status, nobody.body.reason], [400, 'BadRequest'], 'a group without a user')
+    t.match(nobody.body.message, /without impersonating a user name$/)
     const self = await call(
       'POST',
       '/apis/authentication.k8s.io/v1/selfsubjectreviews',
@@ -129,7 +132,7 @@ export async function access(t: Test, api: Api): Promise<void> {
     await done('POST', `${rbac}/namespaces/${namespace}/roles`, {
       metadata: { name: 'reads' },
       rules: [
-        { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list'] },
+        { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'patch'] },
         { apiGroups: [''], resources: ['secrets'], resourceNames: ['one'], verbs: ['get'] }
       ]
     })
@@ -150,6 +153,23 @@ export async function access(t: Test, api: Api): Promise<void> {
       'the named one is allowed, and not there'
     )
     t.equal((await asReader('GET', `${core}/namespaces/${namespace}/secrets/two`)).status, 403, 'another is not')
+    const applied = async (name: string): Promise<unknown[]> => {
+      const path = `${core}/namespaces/${namespace}/configmaps/${name}?fieldManager=reader`
+      const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { a: '1' } }
+      const headers = { authorization: `Bearer ${token}` }
+      const { status: code, body } = await call('PATCH', path, map, 'application/apply-patch+yaml', headers)
+      return [code, body.message]
+    }
+    t.strictSame(
+      await applied('absent'),
+      [
+        403,
+        `configmaps "absent" is forbidden: User "${username}" cannot create resource "configmaps" in API group "" in the namespace "${namespace}"`
+      ],
+      'to apply what is not there is to create it'
+    )
+    await done('POST', `${core}/namespaces/${namespace}/configmaps`, { metadata: { name: 'present' } })
+    t.equal((await applied('present'))[0], 200)
   })
 
   await t.test('reviews', async t => {
