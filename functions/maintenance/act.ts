@@ -100,7 +100,7 @@ async function actOnService(
   const change =
     step.do === 'disable'
       ? { status: 'disabled' as const, disabledReason: step.reason }
-      : { status: 'enabled' as const, ...(service.forcedDown && { forcedDown: false }) }
+      : { status: 'enabled' as const, ...(step.clearForcedDown && { forcedDown: false }) }
   const written = await attempt(() => cloud.services.update(service.id, change))
   listings.forget('services')
   if (!written.ok) return { service, problem: written.failure.words, findings: [], actions: [] }

@@ -1,7 +1,7 @@
 // What the mode of a host asks of its compute service and its Eviction (spec/hypervisor.md §3.4). Pure.
 import type { ComputeService } from 'openstack-sdk-lite'
 import { findCondition } from '../../shared/kube/conditions.ts'
-import { disabledBy, disabledReason, mayEnable } from '../../shared/openstack/compute-service.ts'
+import { disabledBy, disabledReason, isOurs as isOurDisabling, mayEnable } from '../../shared/openstack/compute-service.ts'
 import { verdictOf } from '../../shared/openstack/eviction-verdict.ts'
 import { setBy } from '../../shared/rules/maintenance-stamp.ts'
 import type { Eviction } from '../../shared/schema/eviction.ts'
@@ -28,8 +28,8 @@ export interface Seen {
 export type ServiceStep =
   | { do: 'leave' }
   | { do: 'disable'; reason: string }
-  | { do: 'enable' }
-  /** somebody else disabled it: drift, and left so */
+  | { do: 'enable'; clearForcedDown: boolean }
+  /** somebody else disabled it or forced it down: drift, and left so */
   | { do: 'report'; actual: string }
 
 export type EvictionStep =
@@ -108,12 +108,11 @@ function outOf({ hypervisor, eviction, service, takeover, extended }: Seen, sinc
   // these have their own reasons, and their own eye on them
   if (disabledBy(service.disabledReason) === 'drover-ha' || isOfOtherEviction(service, hypervisor))
     return { ...step, eviction: none }
-  if (mayEnable(service, { takeover })) return { ...step, service: { do: 'enable' }, eviction: none }
-  return {
-    ...step,
-    service: { do: 'report', actual: `disabled: ${service.disabledReason ?? 'no reason given'}` },
-    eviction: none
-  }
+  const report = (actual: string): Step => ({ ...step, service: { do: 'report', actual }, eviction: none })
+  if (service.status === 'enabled') return report('forced down') // HA-41: what Drover forces down it disables too, with its mark
+  const clearForcedDown = service.forcedDown && isOurDisabling(service.disabledReason)
+  if (mayEnable(service, { takeover })) return { ...step, service: { do: 'enable', clearForcedDown }, eviction: none }
+  return report(`disabled: ${service.disabledReason ?? 'no reason given'}`)
 }
 
 /** A status that says "moving" for longer was left by an evict function that is gone, or by a move that Nova never ends. */
@@ -123,7 +122,7 @@ const moving: ReadonlySet<string> = new Set(['Queued', 'Migrating', 'Confirming'
 /** HV-47: the verdict is awaited for two minutes beyond the last running move. */
 function restsSinceMs({ status }: Eviction, sinceMs: number, nowMs: number): number {
   const { instances = [] } = status ?? {}
-  if (instances.some(({ state }) => moving.has(state ?? ''))) return Math.min(nowMs, sinceMs + longestMoveMs)
+  if (instances.some(({ state }) => moving.has(state))) return Math.min(nowMs, sinceMs + longestMoveMs)
   return Math.max(sinceMs, ...instances.flatMap(({ finishedAt }) => (finishedAt ? [Date.parse(finishedAt)] : [])))
 }
 

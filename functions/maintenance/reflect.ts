@@ -35,7 +35,7 @@ export function reflect(
     ...disabledVerdict(hypervisor, step, service, problem),
     ...(mode === '' && !eviction ? [] : evictingVerdict(step, eviction))
   ]
-  const evicted = mode !== '' && told.some(({ type, status }) => type === 'Evicting' && status === 'False')
+  const evicted = told.some(({ type, status }) => type === 'Evicting' && status === 'False')
   const drift = driftEntries(hypervisor.status?.drift, ['service'], findings, now)
   const history = historyAfter(hypervisor.status?.history, manager, actions, now)
   return {
@@ -108,7 +108,7 @@ function evictingVerdict({ waitingFor, appeared }: Step, eviction: Eviction | un
   if (waitingFor) return running(`Maintenance is over; waiting for ${waitingFor}.`)
   if (appeared) return running(`Server ${appeared} appeared on the drained host.`)
   const stale = (eviction?.status?.retryToken ?? '') !== (eviction?.spec.retryToken ?? '')
-  if (!eviction || verdict === undefined || stale) {
+  if (verdict === undefined || stale) {
     const counts = progress
       ? `${progress.done ?? 0} of ${progress.total ?? 0} servers left the host`
       : 'Servers are to leave the host'

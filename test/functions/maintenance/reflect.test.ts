@@ -123,6 +123,12 @@ t.test('the extended status: mode, reason, the Eviction, Nova; nothing of it wit
   )
   const old = hypervisor({}, { drift: [{ kind: 'service', name: 'status', action: 'reported' }] })
   t.equal('drift' in told({}, {}, old), false, 'what is well again is taken out')
+  const repaired = { kind: 'service', name: 'status', action: 'repaired', since: '2026-11-16T11:30:00Z' } as const
+  t.strictSame(
+    told({}, {}, hypervisor({}, { drift: [repaired, { ...repaired, kind: 'trait' }] })).drift,
+    [repaired],
+    'a repair of its own is told for an hour'
+  )
 })
 
 t.test('what was read of Nova has a new time only if it changed', async t => {
