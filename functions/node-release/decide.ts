@@ -26,10 +26,9 @@ export const isManaged = ({ node, hypervisor }: Seen): boolean =>
 export function decide({ node, hypervisor }: Seen, now: Date, haWaitMs: number): Step {
   const onboarding = findCondition(hypervisor, 'Onboarding')
   const offboarded = findCondition(hypervisor, 'Offboarded')
-  const isOut = isTrue(hypervisor, 'Offboarded')
+  const isOut = offboarded?.status === 'True'
   const haIsOn = isTrue(hypervisor, 'HaEnabled')
-  const waitedMs = offboarded ? now.getTime() - Date.parse(offboarded.lastTransitionTime) : 0
-  const haOverdue = isOut && haIsOn && waitedMs >= haWaitMs
+  const haOverdue = isOut && haIsOn && now.getTime() - Date.parse(offboarded.lastTransitionTime) >= haWaitMs
   return {
     signal: { released: isOut && (!haIsOn || haOverdue), onboarded: onboarding?.status === 'False' },
     taint: taintStep(node, hypervisor),
@@ -39,7 +38,7 @@ export function decide({ node, hypervisor }: Seen, now: Date, haWaitMs: number):
 
 /** HV-50: the agents are asked to go when the host is empty, or never was in Nova; not before, since they carry the moves. */
 function taintStep(node: Node, hypervisor: Hypervisor): Step['taint'] {
-  const has = node.spec?.taints?.some(({ key, effect }) => key === taint.key && effect === taint.effect) ?? false
+  const has = node.spec?.taints?.some(({ key, effect }) => key === taint.key && effect === taint.effect)
   const isTerminating = hypervisor.spec.maintenance === 'termination'
   const isEmpty = isFalse(hypervisor, 'Evicting') && findCondition(hypervisor, 'Evicting')?.reason === 'Succeeded'
   const mustGo = isTerminating && !isTrue(hypervisor, 'Onboarding') && (isEmpty || !hypervisor.status?.serviceId)

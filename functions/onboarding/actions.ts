@@ -21,7 +21,7 @@ function deedsOf(step: Step): Action[] {
   if (step.do === 'enable')
     return [{ kind: 'compute service', from: step.host.status, to: 'enabled', reason: 'the host is to be tested' }]
   if (step.do === 'clean')
-    return step.servers.map(id => ({ kind: 'test server', from: id, to: 'deleted', reason: 'the tests are over' }))
+    return step.servers.map(id => ({ kind: `test server ${id}`, to: 'deleted', reason: 'the tests are over' }))
   if (step.do !== 'test') return []
   const { test } = step
   if (test.do === 'create') return [{ kind: `test ${test.name}`, to: 'ordered', reason: 'the host is to prove itself' }]

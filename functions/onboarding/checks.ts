@@ -50,15 +50,14 @@ const problems: Record<CheckRule['name'], (facts: Facts) => string | undefined> 
     if (network?.status === 'True' || network?.reason === 'NetworkDegraded') return undefined
     return network?.message || 'no agent reports on Open vSwitch'
   },
-  storage: ({ diskGiB = 0 }) => (diskGiB > 0 ? undefined : 'nova-compute reports no storage to Placement')
+  storage: ({ diskGiB }) => (diskGiB ? undefined : 'nova-compute reports no storage to Placement')
 }
 
 function isAtLeast(version: string, least: string): boolean {
   const [have, want] = [version, least].map(text => text.split('.').map(Number))
   for (const [index, number] of (want ?? []).entries()) {
     const other = have?.[index] ?? 0
-    if (Number.isNaN(other)) return false
-    if (other !== number) return other > number
+    if (other !== number) return other > number // false of what is no number
   }
   return true
 }

@@ -66,9 +66,10 @@ export interface Seen {
 export type Step =
   | { do: 'nothing' }
   /** HV-27: done long ago; the ids are looked at again (HV-28). */
-  | { do: 'verify'; host: NovaHost | undefined; problem?: string }
+  | { do: 'verify'; host: NovaHost }
+  | { do: 'verify'; host: undefined; problem: string }
   | { do: 'wait'; at: Stage; waitingFor: string; host?: NovaHost }
-  | { do: 'advance'; to: Stage; host: NovaHost }
+  | { do: 'advance'; to: 'Initial' | 'Testing' | 'Handover'; host: NovaHost }
   | { do: 'enable'; host: NovaHost }
   | { do: 'test'; test: TestStep; host: NovaHost }
   | { do: 'fail'; host: NovaHost }

@@ -86,16 +86,14 @@ function reachedBy(
       if (!extended && (step.test.do === 'fail' || isFinal)) return at('Failed', textOf(step.test, problem))
       return at('Testing', textOf(step.test, problem))
     default:
-      return stay(before?.message ?? '')
+      return before && stay(before.message)
   }
 }
 
 const saying = {
-  Registering: 'Waiting for Nova to know the host.',
   Initial: 'Nova knows the host; waiting for the aggregates of its test.',
   Testing: 'The compute service is enabled; the host is being tested.',
-  Handover: 'Tested; waiting for traits and aggregates.',
-  Failed: ''
+  Handover: 'Tested; waiting for traits and aggregates.'
 }
 
 function textOf(test: TestStep, problem: string | undefined): string {
@@ -110,7 +108,7 @@ function textOf(test: TestStep, problem: string | undefined): string {
 function findingsOf({ status }: Hypervisor, step: Step): Finding[] {
   if (step.do !== 'verify') return []
   const id = status?.hypervisorId ?? ''
-  if (!step.host) return [{ kind: 'ids', name: 'hypervisorId', expected: id, actual: step.problem ?? 'none', action: 'reported' }]
+  if (!step.host) return [{ kind: 'ids', name: 'hypervisorId', expected: id, actual: step.problem, action: 'reported' }]
   const pairs = [
     ['hypervisorId', id, step.host.id],
     ['serviceId', status?.serviceId ?? '', step.host.service.id]
@@ -153,7 +151,7 @@ function workflowOf(
     maxAttempts,
     ...(startedAt && { startedAt }),
     step: reached?.reason ?? 'Registering',
-    ...(waitingFor && !isOver && { waitingFor }),
+    ...(waitingFor && { waitingFor }),
     ...(lastError && !isOver && { lastError }),
     ...(tests.length > 0 && { tests })
   }

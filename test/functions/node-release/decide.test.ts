@@ -47,6 +47,7 @@ t.test('HV-50: the agents go when the host is to leave and is empty, or never wa
   const leaving = { maintenance: 'termination' as const }
   const cases: Array<[name: string, given: Hypervisor, without: Step['taint'], withIt: Step['taint']]> = [
     ['empty', host([empty], leaving), 'add', 'leave'],
+    ['perhaps empty', host([condition('Evicting', 'Unknown')], leaving), 'leave', 'leave'],
     ['not empty yet', host([condition('Evicting', 'True', 'Running')], leaving), 'leave', 'leave'],
     ['ended, but not empty', host([condition('Evicting', 'False', 'Cancelled')], leaving), 'leave', 'leave'],
     ['nobody looked yet', host([], leaving), 'leave', 'leave'],

@@ -1,11 +1,9 @@
 // From a new Hypervisor to one that is handed over: which step is next (HV-27…HV-41).
 import t from 'tap'
-import { decide, type Options, type Seen } from '../../../functions/onboarding/decide.ts'
-import { reflect } from '../../../functions/onboarding/reflect.ts'
+import { decide, isOpen, type Options, type Seen } from '../../../functions/onboarding/decide.ts'
 import type { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import { condition, hypervisor, now } from '../host-life/fixtures.ts'
-import { matchWhole } from '../../assert/match-whole.ts'
-import { all, at, nova, options, seen, server } from './fixtures.ts'
+import { at, nova, options, seen, server } from './fixtures.ts'
 
 const prepared = {
   aggregates: [
@@ -32,7 +30,7 @@ const cases: Array<[name: string, given: Seen, then: object]> = [
   [
     'HV-28: two of them',
     seen(fresh, { hosts: [nova(), nova({ id: 'other', hostname: 'host-1.example.com' })] }),
-    { do: 'wait', waitingFor: /AmbiguousHost/ }
+    { do: 'wait', waitingFor: /^one host in Nova instead of host-1, host-1\.example\.com \(AmbiguousHost\)$/ }
   ],
   ['lifecycle off', seen(hypervisor({ lifecycleEnabled: false })), { do: 'nothing' }],
   ['terminating before it began', seen(hypervisor({ maintenance: 'termination' })), { do: 'nothing' }],
@@ -42,11 +40,26 @@ const cases: Array<[name: string, given: Seen, then: object]> = [
     { do: 'verify', host: { id: 'hv-id' } }
   ],
   [
+    'HV-27: adopted, and leaving',
+    seen(hypervisor({ maintenance: 'termination' }, { conditions: [condition('Onboarding', 'False')] })),
+    { do: 'nothing' }
+  ],
+  [
+    'HV-40: aborted, and not wanted',
+    seen(hypervisor({ lifecycleEnabled: false }, { conditions: [condition('Onboarding', 'False', 'Aborted')] })),
+    { do: 'nothing' }
+  ],
+  [
     'HV-40: aborted and wanted again',
     seen(hypervisor({}, { conditions: [condition('Onboarding', 'False', 'Aborted')] })),
     { do: 'advance', to: 'Initial' }
   ],
 
+  [
+    'HV-34: waits for the label of its zone',
+    seen({ ...at('Initial'), metadata: hypervisor({}, {}, null).metadata }),
+    { do: 'wait', at: 'Initial', waitingFor: 'the label topology.kubernetes.io/zone' }
+  ],
   ['HV-34: waits for the test aggregates', seen(at('Initial')), { do: 'wait', waitingFor: 'the aggregates z1 and tests' }],
   [
     'HV-34: production aggregates will not do',
@@ -64,6 +77,18 @@ const cases: Array<[name: string, given: Seen, then: object]> = [
       )
     ),
     { do: 'wait' }
+  ],
+  [
+    'HV-34: in them, but perhaps also in others',
+    seen(at('Initial', prepared)),
+    { do: 'wait', waitingFor: 'the aggregates z1 and tests' }
+  ],
+  [
+    'HV-43: the first of the checks that failed is named',
+    seen(at('Initial', prepared, {}, [inTest]), {
+      checks: ['libvirt', 'storage'].map(name => ({ name: `check ${name}`, result: 'Failed', reason: 'x' }))
+    }),
+    { do: 'wait', waitingFor: 'the check libvirt: x' }
   ],
   ['HV-35: already enabled', seen(at('Initial', prepared, {}, [inTest])), { do: 'advance', to: 'Testing' }],
   [
@@ -92,7 +117,14 @@ const cases: Array<[name: string, given: Seen, then: object]> = [
     seen(at('Initial', prepared, {}, [inTest]), {
       hosts: [nova({ status: 'disabled', service: { id: 's', host: 'host-1', disabledReason: 'bad fans' } })]
     }),
-    { do: 'wait', waitingFor: /bad fans/ }
+    { do: 'wait', waitingFor: 'whoever disabled the compute service: bad fans' }
+  ],
+  [
+    "HV-32: somebody else's, without a word",
+    seen(at('Initial', prepared, {}, [inTest]), {
+      hosts: [nova({ status: 'disabled', service: { id: 's', host: 'host-1', disabledReason: null } })]
+    }),
+    { do: 'wait', waitingFor: 'whoever disabled the compute service: no reason given' }
   ],
   [
     'HV-35: down',
@@ -116,10 +148,33 @@ const cases: Array<[name: string, given: Seen, then: object]> = [
     { do: 'clean', at: 'Aborted', servers: ['id-1'] }
   ],
   ['HV-40: wanted again', seen(at('Aborted')), { do: 'advance', to: 'Initial' }],
-  ['HV-40: and cleaned up', seen(at('Aborted', {}, { lifecycleEnabled: false })), { do: 'abort' }],
-  ['HV-40: termination in the middle', seen(at('Handover', {}, { maintenance: 'termination' })), { do: 'abort' }],
+  [
+    'HV-40: and cleaned up',
+    seen(at('Aborted', {}, { lifecycleEnabled: false })),
+    { do: 'abort', why: 'the lifecycle was switched off' }
+  ],
+  [
+    'HV-40: termination in the middle',
+    seen(at('Handover', {}, { maintenance: 'termination' })),
+    { do: 'abort', why: 'the host is to be terminated' }
+  ],
 
-  ['HV-38: traits first', seen(at('Handover')), { do: 'wait', waitingFor: 'the traits' }],
+  ['HV-38: traits first', seen(at('Handover')), { do: 'wait', waitingFor: /^the traits$/ }],
+  [
+    'HV-38: why they wait is told',
+    seen(at('Handover', {}, {}, [condition('TraitsUpdated', 'False', 'Failed', { message: 'no such' })])),
+    { do: 'wait', waitingFor: 'the traits: no such' }
+  ],
+  [
+    'HV-38: without a word',
+    seen(at('Handover', {}, {}, [condition('TraitsUpdated', 'False', 'Failed')])),
+    { do: 'wait', waitingFor: /^the traits$/ }
+  ],
+  [
+    'HV-38: what was said of an older spec does not count',
+    seen(at('Handover', {}, {}, [condition('TraitsUpdated', 'True', 'Succeeded', { message: 'Set', observedGeneration: 2 })])),
+    { do: 'wait', waitingFor: /^the traits$/ }
+  ],
   [
     'HV-38: then aggregates',
     seen(
@@ -142,24 +197,26 @@ void t.test('HV-41: the gate of high availability', async t => {
   const ready = [condition('TraitsUpdated', 'True'), condition('AggregatesUpdated', 'True')]
   const step = (haMode: Options['haMode'], spec: Partial<Hypervisor['spec']> = {}, more: typeof ready = []) =>
     decide(seen(at('Handover', {}, spec, [...ready, ...more])), { ...options, haMode }, now)
-  t.match(step('drover'), { do: 'wait', waitingFor: /high availability/ })
+  t.match(step('drover'), { do: 'wait', waitingFor: /^high availability$/ })
+  t.match(step('drover', {}, [condition('HaEnabled', 'Unknown', 'Failed', { message: 'no agent' })]), {
+    do: 'wait',
+    waitingFor: 'high availability: no agent'
+  })
   t.match(step('external'), { do: 'wait' })
   t.match(step('drover', {}, [condition('HaEnabled', 'True')]), { do: 'succeed' })
   t.match(step('drover', { highAvailability: false }), { do: 'succeed' })
   t.match(step('off'), { do: 'succeed' })
 })
 
-void t.test('HV-28: a host that registered anew', async t => {
-  const given = hypervisor({}, { conditions: [condition('Onboarding', 'False')] })
-  const step = decide(seen(given, { hosts: [nova({ id: 'new-id' })] }), options, now)
-  matchWhole(t, reflect(given, step, {}, now, all).status, {
-    hypervisorId: 'new-id',
-    drift: [{ kind: 'ids', name: 'hypervisorId', expected: 'hv-id', actual: 'new-id', action: 'repaired' }],
-    conditions: [{ status: 'False', reason: 'Succeeded' }]
-  })
-  const gone = decide(seen(given, { hosts: [] }), options, now)
-  matchWhole(t, reflect(given, gone, {}, now, all).status, {
-    hypervisorId: 'hv-id',
-    drift: [{ action: 'reported', actual: /not registered/ }]
-  })
+void t.test('HV-9: the fast tick looks at who is under way', async t => {
+  const open = (...[spec, status]: Parameters<typeof hypervisor>) => isOpen(hypervisor(spec, status))
+  const aborted = { conditions: [condition('Onboarding', 'False', 'Aborted')] }
+  t.equal(open({}, { conditions: [condition('Onboarding', 'False')] }), false, 'done')
+  for (const status of [{}, aborted]) {
+    t.equal(open({}, status), true)
+    t.equal(open({ lifecycleEnabled: false }, status), false)
+    t.equal(open({ maintenance: 'termination' }, status), false)
+    t.equal(open({ maintenance: 'manual' }, status), true)
+  }
+  t.equal(isOpen(at('Testing', {}, { lifecycleEnabled: false })), true, 'HV-40: to be cleaned up')
 })

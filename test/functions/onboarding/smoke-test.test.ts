@@ -73,6 +73,16 @@ const tests: Array<[name: string, given: Seen, then: object]> = [
     { do: 'clean', servers: ['id-1'] }
   ],
   ['HV-37: nothing is left', seen(tested('Testing', [{ name: 'x', result: 'Passed' }])), { do: 'advance', to: 'Handover' }],
+  [
+    'HV-37: what is left of one that failed goes before the next attempt',
+    seen(tested('Testing', [failed(1, 1.5)]), { servers: [server()] }),
+    { do: 'clean', at: 'Testing', servers: ['id-1'] }
+  ],
+  [
+    'HV-37: and while that is awaited',
+    seen(tested('Testing', [failed(1, 0.5)]), { servers: [server()] }),
+    { do: 'clean', at: 'Testing', servers: ['id-1'] }
+  ],
   ['HV-39: waits a minute', seen(tested('Testing', [failed(1, 0.5)])), { do: 'test', test: { do: 'pause' } }],
   [
     'HV-39: then tries again under another name',
@@ -97,6 +107,20 @@ const tests: Array<[name: string, given: Seen, then: object]> = [
   [
     'HV-39: no more servers',
     seen(tested('Failed', [{ name: 'budget', reason: 'boot unknown, retry not asked for' }])),
+    {
+      do: 'wait',
+      at: 'Failed',
+      waitingFor: 'a change of the spec, of the annotation kvm.cloud.sap/retry-onboarding, or a reboot'
+    }
+  ],
+  [
+    'HV-39: the same boot',
+    seen(
+      at('Failed', {
+        agent: { bootId: 'b1' },
+        onboarding: { tests: [{ name: 'budget', reason: 'boot b1, retry not asked for' }] }
+      })
+    ),
     { do: 'wait', at: 'Failed' }
   ],
   [
