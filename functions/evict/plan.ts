@@ -22,7 +22,7 @@ const words: Readonly<Record<string, number>> = { highest: 200, high: 100, norma
 
 export function priorityOf({ metadata }: Server, key: string): number {
   const text = metadata[key] ?? ''
-  return words[text.toLowerCase()] ?? (text.trim() === '' || Number.isNaN(Number(text)) ? 0 : Number(text))
+  return words[text.toLowerCase()] ?? (Number(text) || 0)
 }
 
 const ramOf = ({ flavor }: Server): number => flavor?.ramMiB ?? 0

@@ -5,7 +5,7 @@ import type { Judged } from '../../../functions/evict/judge.ts'
 import type { Check, Entry, Peer, Seen } from '../../../functions/evict/seen.ts'
 import { eviction, hypervisor, seen, service } from './seen.ts'
 import { ago, agoMs, now, server } from './server.ts'
-import { options } from './world.ts'
+import { options } from './options.ts'
 
 const check = (name: string, result: Check['result'], message: string): Check => ({ check: name, result, message })
 const checksOf = (given: Seen) => preflight(given, now, options)

@@ -2,7 +2,8 @@
 import t from 'tap'
 import { inOrder, room, type Candidate, type Traffic } from '../../../functions/evict/plan.ts'
 import type { Options, Peer, Seen } from '../../../functions/evict/seen.ts'
-import { drain, options, type Drain } from './world.ts'
+import { options } from './options.ts'
+import { drain, type Drain } from './world.ts'
 
 t.setTimeout(110_000)
 const peer = (more: Partial<Peer> = {}): Peer => ({

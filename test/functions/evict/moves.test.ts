@@ -6,7 +6,7 @@ import type { MoveRecord } from '../../../functions/evict/records.ts'
 import type { Entry, Seen } from '../../../functions/evict/seen.ts'
 import { eviction, place, seen } from './seen.ts'
 import { agoMs, now, record } from './server.ts'
-import { options } from './world.ts'
+import { options } from './options.ts'
 
 type Said = { entry: Partial<Entry> } & Omit<Partial<Judged>, 'entry'>
 const say = (entry: Partial<Entry>, more: Partial<Judged> = {}): Judged => ({ entry, ...more }) as unknown as Judged

@@ -15,7 +15,8 @@ import { openRaw } from '../../servers/openstack/raw.ts'
 import { openstack } from '../../servers/openstack.ts'
 import { isUnderWay, makeServers, wrongIn } from './nova.ts'
 import { randomOf } from './random.ts'
-import { asWritten, options, quiet } from './world.ts'
+import { options } from './options.ts'
+import { asWritten, quiet } from './world.ts'
 
 t.setTimeout(1_800_000)
 const target = await openstack(t)

@@ -3,7 +3,7 @@ import t from 'tap'
 import { inOrder, isEmergency, plan, priorityOf, room, traffic, zoneOf, type Candidate } from '../../../functions/evict/plan.ts'
 import type { Options, Peer, Seen } from '../../../functions/evict/seen.ts'
 import { record, server } from './server.ts'
-import { options } from './world.ts'
+import { options } from './options.ts'
 
 const peer = (zone: string, ...destinations: Array<string | undefined>): Peer => ({
   name: 'other',

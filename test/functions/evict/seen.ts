@@ -22,12 +22,12 @@ export const service = (more: Partial<ComputeService> = {}): ComputeService => (
   ...more
 })
 
+/** A host that Nova has never known. */
+export const unregistered = (status: Partial<HostStatus> = {}, spec: object = {}): Hypervisor =>
+  ({ metadata: { name: 'hv1', labels: { 'topology.kubernetes.io/zone': 'a' } }, spec, status }) as unknown as Hypervisor
+
 export const hypervisor = (status: Partial<HostStatus> = {}, spec: object = {}): Hypervisor =>
-  ({
-    metadata: { name: 'hv1', labels: { 'topology.kubernetes.io/zone': 'a' } },
-    spec,
-    status: { hypervisorId: 'hv-id', serviceId: 'service-1', nova: { host: 'hv1' }, ...status }
-  }) as unknown as Hypervisor
+  unregistered({ hypervisorId: 'hv-id', serviceId: 'service-1', nova: { host: 'hv1' }, ...status }, spec)
 
 export const eviction = (
   spec: Partial<Eviction['spec']> = {},

@@ -5,7 +5,7 @@ import { incomingOf, settle } from '../../../functions/evict/settle.ts'
 import type { Step } from '../../../functions/evict/step.ts'
 import { eviction, place, seen, step } from './seen.ts'
 import { now, record } from './server.ts'
-import { options } from './world.ts'
+import { options } from './options.ts'
 
 const coming = record({ id: 7, source: 'hv2', target: 'hv1' })
 const incoming = (action: 'abort' | 'wait', status = 'running'): Incoming => ({

@@ -16,7 +16,8 @@ import { embedded } from '../../local/kube-api/embedded.ts'
 import { passwordOf } from '../../openstack-sdk-lite/fake.ts'
 import { matchWhole } from '../../assert/match-whole.ts'
 import { readCrds } from './crds.ts'
-import { options, quiet } from './world.ts'
+import { options } from './options.ts'
+import { quiet } from './world.ts'
 
 const { kubeconfig } = await embedded(t, { objects: await readCrds() })
 const kube = await connect({ manager: 'drover-evict', kubeconfig })

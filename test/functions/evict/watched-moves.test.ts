@@ -7,7 +7,7 @@ import type { Entry } from '../../../functions/evict/seen.ts'
 import type { Eviction } from '../../../shared/schema/eviction.ts'
 import { eviction, place, seen } from './seen.ts'
 import { ago, now, record } from './server.ts'
-import { options } from './world.ts'
+import { options } from './options.ts'
 
 type Said = { entry: Partial<Entry> } & Omit<Partial<Judged>, 'entry'>
 const say = (entry: Partial<Entry>, more: Partial<Judged> = {}): Judged => ({ entry, ...more }) as unknown as Judged

@@ -1,7 +1,6 @@
 // A host to be drained in the fake OpenStack, with time in our hands: the engine's passes run against it without Kubernetes in between.
 import { randomUUID } from 'node:crypto'
 import { type Cloud, connect } from 'openstack-sdk-lite'
-import { cautious } from '../../../functions/evict/classify.ts'
 import { createMemory } from '../../../functions/evict/memory.ts'
 import { pass, type PassDeps, type Passed } from '../../../functions/evict/pass.ts'
 import type { Options, Peer, Status } from '../../../functions/evict/seen.ts'
@@ -17,23 +16,7 @@ import { createListings } from '../../../shared/openstack/listings.ts'
 import type { Eviction } from '../../../shared/schema/eviction.ts'
 import type { Hypervisor } from '../../../shared/schema/hypervisor.ts'
 import { passwordOf } from '../../openstack-sdk-lite/fake.ts'
-
-export const options: Options = {
-  maxParallel: 4,
-  maxAttempts: 3,
-  timeoutPerInstanceMs: 30 * 60_000,
-  destinationLimit: 2,
-  zoneLimit: 20,
-  regionLimit: 50,
-  traitLimits: [],
-  priorityKey: 'priority',
-  settleGapMs: 500,
-  settleLimitMs: 15 * 60_000,
-  verifyGapMs: 5000,
-  hostMissingMs: 5 * 60_000,
-  heartbeatStaleMs: 90_000,
-  policy: cautious
-}
+import { options } from './options.ts'
 
 export interface Drain {
   fake: FakeOpenStack
