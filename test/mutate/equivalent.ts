@@ -32,6 +32,34 @@ export const equivalents: readonly Equivalent[] = [
     from: 'steps?.some(({ finished }) => finished === null) ?? false',
     to: '(steps?.some(({ finished }) => finished === null))',
     reason: 'find takes undefined for false'
+  },
+  {
+    file: 'functions/hypervisor/reflect.ts',
+    line: "const condition = node?.status?.conditions?.find(({ type }) => type === 'Ready')",
+    from: 'find',
+    to: 'findLast',
+    reason: 'the API server keeps one condition of each type'
+  },
+  {
+    file: 'functions/hypervisor/reflect.ts',
+    line: "const known = (name: string) => hypervisor.status?.drift?.find(entry => entry.kind === 'spec' && entry.name === name)?.since",
+    from: 'find',
+    to: 'findLast',
+    reason: 'the list is a map by kind and name'
+  },
+  {
+    file: 'functions/maintenance/reflect.ts',
+    line: 'const before = hypervisor.status?.conditions?.find(known => known.type === type)',
+    from: 'find',
+    to: 'findLast',
+    reason: 'the API server keeps one condition of each type'
+  },
+  {
+    file: 'functions/onboarding/checks.ts',
+    line: 'if (other !== number) return other > number // false of what is no number',
+    from: '>',
+    to: '>=',
+    reason: 'the two are not equal here'
   }
 ]
 
