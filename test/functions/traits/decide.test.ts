@@ -126,6 +126,7 @@ void t.test('AG-8, HV-4, HV-67: the status', async t => {
       actor: 'drover-traits'
     }))
   })
+  t.equal(told({ actions: actionsOf({ ...changed, remove: [] }) }).history?.length, 1)
   t.strictSame(Object.keys(told({})), ['conditions', 'traits', 'managedTraits'], 'nothing to tell')
   t.strictSame(Object.keys(told({}, {}, false)), ['conditions', 'traits'], 'HV-4')
   t.strictSame(told({ traits: undefined }, { traits: ['X'] }).traits, ['X'], 'what could not be read stays')
