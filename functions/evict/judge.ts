@@ -3,7 +3,7 @@ import type { Server } from 'openstack-sdk-lite'
 import { classify, classifyDead, type Action, type Circumstances } from './classify.ts'
 import { isExcluded } from './excluded.ts'
 import { countedOf, iso, movable, watch } from './moves.ts'
-import { beganMs, departure, isMoving, type MoveRecord } from './records.ts'
+import { beganMs, departure, type MoveRecord } from './records.ts'
 import type { Call, Entry, Options, Seen } from './seen.ts'
 
 export interface Judged {
@@ -38,7 +38,7 @@ export function judge(
   options: Options
 ): Judged {
   const { spec } = seen.eviction
-  const ours = records.filter(record => beganMs(record) >= scene.sinceMs || isMoving(record))
+  const ours = records.filter(record => beganMs(record) >= scene.sinceMs)
   const around: Circumstances = {
     host: scene.host,
     nowMs: scene.nowMs,

@@ -35,7 +35,8 @@ const of = (spec: Parameters<typeof eviction>[0]) => ({ eviction: eviction(spec)
 const gone = server({ host: 'hv2' })
 const moved = record({ id: 7, status: 'completed', created: ago(3) })
 const doneEntry: Entry = { ...base, state: 'Done', attempts: 1, migrationId: '7', destination: 'hv2', finishedAt: at }
-const runs = (active: boolean) => ({ hypervisor: hypervisor({ instances: [{ id: 's', name: 's', active }] }) })
+const domain = (id: string, active: boolean) => ({ id, name: id, active })
+const runs = (active: boolean) => ({ hypervisor: hypervisor({ instances: [domain('x', !active), domain('s', active)] }) })
 const off = server({ status: 'SHUTOFF', vmState: 'stopped' })
 const known: Partial<Entry> = {
   name: 'old',

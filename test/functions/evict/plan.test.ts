@@ -117,7 +117,7 @@ t.test('EV-15: a priority is a word or a number', async t => {
 const candidate = (
   id: string,
   ramMiB?: number,
-  more: Partial<Candidate> & { created?: string; priority?: string } = {}
+  more: Partial<Candidate> & { created?: string | null; priority?: string } = {}
 ): Candidate => {
   const { created = '2026-01-01T00:00:00Z', priority, ...rest } = more
   const flavor = ramMiB === undefined ? null : ({ ramMiB } as unknown as Candidate['server']['flavor'])
@@ -140,11 +140,13 @@ t.test('EV-15: priority, then size as wanted, then age, then the id', async t =>
     candidate('big', 8),
     candidate('none'),
     candidate('first', 16, { priority: 'high' }),
-    candidate('last', 1, { priority: 'low' })
+    candidate('last', 1, { priority: 'low' }),
+    candidate('unborn', 4, { created: null })
   ]
-  t.equal(ids(inOrder(all, 'smallestFirst', 'p')), 'first none old c d big last')
-  t.equal(ids(inOrder(all, 'priority', 'p')), 'first none old c d big last')
-  t.equal(ids(inOrder(all, 'largestFirst', 'p')), 'first big old c d none last')
+  t.equal(ids(inOrder(all, 'smallestFirst', 'p')), 'first none unborn old c d big last')
+  t.equal(ids(inOrder(all, 'priority', 'p')), 'first none unborn old c d big last')
+  t.equal(ids(inOrder(all.toReversed(), 'priority', 'p')), 'first none unborn old c d big last', 'in whatever order they come')
+  t.equal(ids(inOrder(all, 'largestFirst', 'p')), 'first big unborn old c d none last')
 })
 
 t.test('EV-12a: of those without a place the smallest asks; the others wait for its answer', async t => {

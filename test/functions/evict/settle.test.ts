@@ -81,7 +81,15 @@ t.test('EV-5: what was given up stays so in the status', async t => {
     incomingOf(
       'hv1',
       seen({
-        eviction: eviction({}, { incoming: [{ ...incoming(action), migrationId }] }),
+        eviction: eviction(
+          {},
+          {
+            incoming: [
+              { ...incoming('wait'), migrationId: '5' },
+              { ...incoming(action), migrationId }
+            ]
+          }
+        ),
         records: [coming],
         nearlyDone: new Set([7])
       })
