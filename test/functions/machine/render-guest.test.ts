@@ -1,6 +1,7 @@
 // Cloud-init, features, machine type and firmware: the rules C and K.
 import t from 'tap'
 import { render, type RenderOptions } from '../../../functions/machine/render.ts'
+import { foundKey } from '../../../functions/machine/render-cloud-init.ts'
 import { machine, networkOf, options, type Spec, guest } from './fixtures.ts'
 
 t.test('C1–C6: cloud-init', async t => {
@@ -20,6 +21,9 @@ t.test('C1–C6: cloud-init', async t => {
     { networkdata: 'bg==', userdata: 'dXNlcg==' },
     { networkDataSecretRef: own, secretRef: own }
   ])
+  t.equal(foundKey({ userData: 'x' }, 'userdata'), 'userData', 'C4: in either spelling')
+  t.equal(foundKey({ userdata: 'x', userData: 'y' }, 'userData'), 'userData', 'C4: that which was asked for first')
+  t.equal(foundKey({ userdata: 'x' }, 'mine'), undefined, 'C5')
   t.strictSame(from({ networkData: 'n' }), [{ networkdata: 'bg==' }, { networkDataSecretRef: own }], 'C6')
 })
 

@@ -2,6 +2,8 @@
 import t from 'tap'
 import { attachmentName, macAddress } from '../../../functions/machine/names.ts'
 import { render } from '../../../functions/machine/render.ts'
+import { cniConfig } from '../../../functions/machine/render-network.ts'
+import type { NetworkConfiguration } from '../../../shared/schema/network-configuration.ts'
 import { matchWhole } from '../../assert/match-whole.ts'
 import { machine, network, options, type Spec, guest } from './fixtures.ts'
 
@@ -33,6 +35,7 @@ t.test('N5: multiqueue exactly with virtio and more than one CPU', async t => {
   const queue = (spec: Spec) => guest(spec).domain.devices.networkInterfaceMultiqueue
   t.equal(queue({ template: 'small' }), undefined)
   t.equal(queue({ template: 'small', resources: { cpu: { threads: 2 } } }), true)
+  t.equal(queue({ template: 'small', resources: { cpu: { sockets: 2 } } }), true)
   t.equal(queue({ template: 'large', networks: [{ name: 'a', networkName: 'mgmt-net', model: 'e1000' }] }), undefined)
 })
 
@@ -62,4 +65,11 @@ t.test('N6: pod network and nadRef', async t => {
     { name: 'c', multus: { networkName: 'net/ovs' } }
   ])
   matchWhole(t, vm.spec.template.spec.domain.devices.interfaces, [{ masquerade: {} }, { bridge: {} }, { bridge: {} }])
+})
+
+t.test('N3: the VLAN is told from 1 on, the MTU where there is one', async t => {
+  const config = (spec: NetworkConfiguration['spec']) => cniConfig(spec, '1.0.0')
+  const bare = { cniVersion: '1.0.0', name: 'br0-untagged', type: 'bridge', bridge: 'br0', ipam: {} }
+  t.strictSame([config({ bridge: 'br0' }), config({ bridge: 'br0', vlan: 0 })], [bare, bare])
+  t.strictSame(config({ bridge: 'br0', vlan: 1, mtu: 576 }), { ...bare, name: 'br0-vlan1', vlan: 1, mtu: 576 })
 })

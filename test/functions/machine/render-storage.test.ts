@@ -18,6 +18,8 @@ t.test('S6, S7: read-only disks and every source', async t => {
       { name: 'web', size: '2Gi', source: { http: { url: 'https://x/y.qcow2' } } },
       { name: 'copy', size: '3Gi', source: { pvc: { name: 'golden' } } },
       { name: 'ref', size: '4Gi', source: { dataSource: { name: 'debian', namespace: 'images' } } },
+      { name: 'far', size: '3Gi', source: { pvc: { name: 'golden', namespace: 'images' } } },
+      { name: 'near', size: '4Gi', source: { dataSource: { name: 'debian' } } },
       { name: 'box', source: { containerDisk: { image: 'img' } } },
       { name: 'empty', size: '5Gi', source: { blank: {} } }
     ],
@@ -36,9 +38,12 @@ t.test('S6, S7: read-only disks and every source', async t => {
       ['m-web', { http: { url: 'https://x/y.qcow2' } }],
       ['m-copy', { pvc: { name: 'golden', namespace: 'default' } }],
       ['m-ref', { kind: 'DataSource', name: 'debian', namespace: 'images' }],
+      ['m-far', { pvc: { name: 'golden', namespace: 'images' } }],
+      ['m-near', { kind: 'DataSource', name: 'debian', namespace: 'default' }],
       ['m-iso', { http: { url: 'https://x/y.iso' } }]
     ]
   )
+  t.strictSame(dataVolumes.at(-1)?.spec.storage, { resources: { requests: { storage: '1Gi' } } }, 'S3: no class at all')
   const { domain, volumes } = vm.spec.template.spec
   t.strictSame(domain.devices.disks?.[1], { name: 'ro', disk: { bus: 'virtio', readonly: true } })
   t.strictSame(domain.devices.disks?.at(-1), { name: 'own', cdrom: { bus: 'sata', readonly: true } })

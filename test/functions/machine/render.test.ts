@@ -1,6 +1,6 @@
 // The golden example of §12, the seed’s four of §13, and the rules T and M.
 import t from 'tap'
-import { render } from '../../../functions/machine/render.ts'
+import { render, sorted } from '../../../functions/machine/render.ts'
 import type { Machine } from '../../../shared/schema/machine.ts'
 import { matchWhole } from '../../assert/match-whole.ts'
 import { goldenMachine, goldenVm, machine, networkOf, options, seedMachines, seedVms, guest, made } from './fixtures.ts'
@@ -145,4 +145,10 @@ t.test('the label of the cluster goes to every child', async t => {
   const { vm, claims, secret } = render(given, networkOf, undefined, options)
   for (const { metadata } of [vm, ...claims, secret ?? {}] as Array<{ metadata?: { labels?: object } }>)
     t.strictSame(metadata?.labels, { ...labels('m'), 'cluster.vitistack.io/cluster-name': 'c1' })
+})
+
+t.test('T5: keys in order at every depth, lists as they are, and no key without a value', async t => {
+  const given = { b: 1, a: { d: undefined, c: [{ f: 2, e: null }, 1] } }
+  t.equal(JSON.stringify(sorted(given)), '{"a":{"c":[{"e":null,"f":2},1]},"b":1}')
+  t.notOk('d' in sorted(given).a)
 })
