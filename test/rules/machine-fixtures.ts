@@ -5,7 +5,6 @@ import { noFacts, type MachineFacts } from '../../shared/rules/machine-facts.ts'
 import { checkMachine } from '../../shared/rules/machine.ts'
 import type { Machine } from '../../shared/schema/machine.ts'
 import type { NetworkConfiguration } from '../../shared/schema/network-configuration.ts'
-import { matchWhole } from '../assert/match-whole.ts'
 
 export const machine = (text: string, more: Partial<Machine> = {}): Machine => {
   const given = parse(text) as Partial<Machine>
@@ -38,17 +37,16 @@ export const before: Record<string, Machine> = {
   W7: machine(small, running)
 }
 
-/** The rule, where, what it refuses or warns about, what is accepted, and the former state of an update. */
-export type Row = [id: string, path: string, bad: string, good: string, old?: Machine | undefined]
+/** The rule, where, in which words, what it refuses or warns about, what is accepted, and the former state of an update. */
+export type Row = [id: string, path: string, message: string, bad: string, good: string, old?: Machine | undefined]
 
 export function proves(t: Test, rows: readonly Row[]): void {
-  for (const [id, path, bad, good, old] of rows) {
+  for (const [id, path, message, bad, good, old] of rows) {
     void t.test(`${id} at ${path}`, async t => {
       const kind = id.startsWith('A') ? 'violations' : 'warnings'
-      matchWhole(
-        t,
+      t.strictSame(
         checkMachine(machine(bad), old, facts)[kind].filter(finding => finding.id === id),
-        [{ path }]
+        [{ id, path, message }]
       )
       const after = checkMachine(machine(good), old, facts)
       t.strictSame(after.violations, [])

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { withRules } from '../../../functions/admission/rule-table.ts'
+import { withRules } from '../../functions/admission/rule-table.ts'
 
 t.test('the table of rules is that of the code: npm run docs', async t => {
-  const text = await readFile(join(import.meta.dirname, '../../../functions/admission/README.md'), 'utf8')
+  const text = await readFile(join(import.meta.dirname, '../../functions/admission/README.md'), 'utf8')
   t.equal(withRules(text), text)
   const wanted = [
     ...Array.from({ length: 17 }, (_, i) => `A${i + 1}`),
