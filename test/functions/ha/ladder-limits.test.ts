@@ -1,7 +1,11 @@
 // HA-13, HA-14: what the ladder does about a proven fault, each limit on both of its sides.
+import t from 'tap'
+import { judge } from '../../../functions/ha/ladder.ts'
+import type { Incident } from '../../../functions/ha/seen.ts'
 import type { Hold, View } from '../../../functions/ha/view.ts'
-import { startMs } from './fixtures.ts'
-import { again, domain, judged, last, move, nova, nowMs, paused, plan, s, tried, type Row } from './ladder-rows.ts'
+import { noted } from './facts.ts'
+import { iso, startMs } from './fixtures.ts'
+import { again, domain, judged, last, move, nova, nowMs, paused, plan, s, tried, viewOf, type Row } from './ladder-rows.ts'
 
 const vm = (mode: View['modes']['vm']): Partial<View> => ({ modes: { vm: mode, signals: 'drover' } })
 const hold = (kind: Hold['kind']): Partial<View> => ({ hold: { kind, words: `${kind}: why` } })
@@ -82,3 +86,33 @@ const rungs: Row[] = [
 
 judged('checking', checking)
 judged('rungs', rungs)
+
+const off = 'The domain is off and nobody asked for that.'
+const crash = `${off} The policy for crashed is restart.`
+const reasons: Array<[incident: Partial<Incident>, view: Partial<View>, reason: string]> = [
+  [{ kind: 'rebooted' }, {}, `It has until ${iso(startMs + 120 * s)} to run again.`],
+  [{}, {}, crash],
+  [{}, vm('off'), `${crash} Mode is off.`],
+  [{}, vm('observe'), `${crash} Mode is observe: it would be restarted.`],
+  [{}, hold('FleetFault'), `${crash} FleetFault: why`],
+  [{}, hold('HostSuspect'), `${crash} HostSuspect: why`],
+  [{ kind: 'disk' }, paused, 'The domain is paused and nobody asked for that. Its disk paused it: it is resumed once.'],
+  [
+    { kind: 'disk' },
+    { ...paused, ...vm('observe') },
+    'The domain is paused and nobody asked for that. Mode is observe: it would be resumed.'
+  ]
+]
+for (const [incident, view, reason] of reasons)
+  t.test(`HA-8: ${reason}`, async t => {
+    const { incident: judged, decision } = judge({ ...noted, ...incident }, viewOf(view))
+    t.equal(judged.reason, reason)
+    if (decision) t.equal(decision.passedOver?.length, 12, 'with every rule that was asked before')
+  })
+
+t.test('HA-15: a paused ladder tells since when it waits, and for what', async t => {
+  const held = (state: Incident['state']) => judge({ ...noted, state, since: iso(startMs) }, viewOf(hold('HostSuspect'))).incident
+  t.equal(held('Checking').since, iso(nowMs))
+  t.equal(held('Paused').since, iso(startMs))
+  t.equal(held('Paused').waitingFor, 'HostSuspect: why')
+})

@@ -17,7 +17,7 @@ export const domain = (state: string, sinceMs = startMs): Domain => ({
   state,
   since: iso(sinceMs)
 })
-const viewOf = (more: Partial<View> = {}): View => ({
+export const viewOf = (more: Partial<View> = {}): View => ({
   ...facts,
   domain: domain('off'),
   modes: { vm: 'drover', signals: 'drover' },
