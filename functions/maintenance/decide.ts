@@ -153,5 +153,7 @@ export function isOpen(hypervisor: Hypervisor): boolean {
   if (!isOurs(hypervisor)) return false
   const evicting = findCondition(hypervisor, 'Evicting')
   if ((spec.maintenance ?? '') !== '') return status?.maintenance?.mode !== spec.maintenance || evicting?.status !== 'False'
-  return evicting !== undefined || findCondition(hypervisor, 'HypervisorDisabled')?.status === 'True'
+  if (evicting !== undefined || findCondition(hypervisor, 'HypervisorDisabled')?.status === 'True') return true
+  // what `ha` asked of the compute service is to be seen here before the slow tick comes
+  return status?.ha?.signals?.some(({ effect }) => effect !== 'alert') ?? false
 }

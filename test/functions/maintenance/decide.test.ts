@@ -246,4 +246,10 @@ void t.test('the fast tick looks at hosts under way', async t => {
   t.equal(isOpen(host('auto', { maintenance: { mode: 'manual' }, conditions: evicting('False') })), true, 'another mode')
   t.equal(isOpen(host('ha')), false, 'not ours')
   t.equal(isOpen(host('', { conditions: [condition('HypervisorDisabled', 'True')] })), true, 'to be enabled')
+  const signal = (effect: 'alert' | 'disable' | 'drain') => ({
+    ha: { signals: [{ kind: 'BondLost', object: 'bond0', since: now.toISOString(), effect, message: '' }] }
+  })
+  t.equal(isOpen(host('', signal('disable'))), true, 'high availability is about to disable it')
+  t.equal(isOpen(host('', signal('drain'))), true)
+  t.equal(isOpen(host('', signal('alert'))), false)
 })

@@ -179,10 +179,12 @@ export interface SwitchHost {
   /** The members of bond0. */
   members: readonly [string, string]
   setCarrier: (member: string, up: boolean) => void
+  /** Between ovn-controller and the southbound database. */
+  setOvn: (connected: boolean) => void
 }
 
 /** The OVS agent runs on the host and tells the sink; both members of the bond are up. */
-export function ovsAgentContract(t: Test, { members, setCarrier }: SwitchHost, sink: Sink): void {
+export function ovsAgentContract(t: Test, { members, setCarrier, setOvn }: SwitchHost, sink: Sink): void {
   const [first, second] = members
 
   t.test('OV-74: one cable: the member is lost and restored, the bond goes on', async t => {
@@ -201,5 +203,15 @@ export function ovsAgentContract(t: Test, { members, setCarrier }: SwitchHost, s
     t.match(lost.data, { after: 'Down', evidence: { members: `${first}=LinkDown,${second}=LinkDown` } })
     for (const member of members) setCarrier(member, true)
     await sink.next('bond.restored', 'bond0')
+  })
+
+  t.test('OV-73: ovn-controller is cut off and connected again, and neither is said of the bond', async t => {
+    setOvn(false)
+    const lost = await sink.next('ovn-controller.disconnected', 'ovn-controller')
+    t.match(lost.data, { before: 'Connected', after: 'Disconnected', reason: 'Disconnected' })
+    setOvn(true)
+    const back = await sink.next('ovn-controller.reconnected', 'ovn-controller')
+    t.match(back.data, { after: 'Connected', detectedAt: lost.data.detectedAt })
+    t.equal(sink.heard.filter(({ type }) => type.includes('.bond.lost.')).length, 1)
   })
 }

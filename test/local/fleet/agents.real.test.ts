@@ -10,6 +10,7 @@ import { eventually } from '../../servers/eventually.ts'
 import { startLibvirt } from '../../servers/libvirt.ts'
 import { diskXml, writeGuestImage } from '../../servers/libvirt/guest.ts'
 import { startOvsLab } from '../../servers/ovs.ts'
+import { bondAgainstSwitch, ovnOnTop } from '../../functions/ha/cables.ts'
 import { hypervisorAgentContract, type LibvirtHost, ovsAgentContract } from './agent-contract.ts'
 
 await ovsNeeded()
@@ -78,21 +79,8 @@ t.test('a real libvirtd', async t => {
 })
 
 t.test('a real Open vSwitch, its bond against another switch', async t => {
-  const lab = await startOvsLab(
-    t,
-    `
-for n in n1 tor; do ip netns add $n; ip -n $n link set lo up; done
-for i in 0 1; do
-  ip link add m$i netns n1 type veth peer name t1$i netns tor
-  ip -n n1 link set m$i up; ip -n tor link set t1$i up
-done
-node.sh n1 n1; node.sh tor tor
-ovs-vsctl --db=unix:$DIR/n1/db.sock -- add-br br-ex -- set bridge br-ex datapath_type=netdev \
-  -- add-bond br-ex bond0 m0 m1 -- set port bond0 bond_mode=balance-tcp lacp=active other_config:lacp-time=fast
-ovs-vsctl --db=unix:$DIR/tor/db.sock -- add-br br0 -- set bridge br0 datapath_type=netdev \
-  -- add-bond br0 b1 t10 t11 -- set port b1 bond_mode=balance-tcp lacp=active other_config:lacp-time=fast
-`
-  )
+  const lab = await startOvsLab(t, bondAgainstSwitch)
+  lab.run(ovnOnTop)
   const sink = await startSink(t)
   await startOvsAgent(t, {
     dir: lab.dir,
@@ -107,5 +95,7 @@ ovs-vsctl --db=unix:$DIR/tor/db.sock -- add-br br0 -- set bridge br0 datapath_ty
     void lab.run(`ip -n tor link set ${partner[member]} ${up ? 'up' : 'down'}`)
   const enabled = (): number => (lab.run('OVS_RUNDIR=$DIR/n1 ovs-appctl bond/show bond0').match(/: enabled/g) ?? []).length
   await eventually('both members in use', async () => enabled() === 2)
-  ovsAgentContract(t, { members: ['m0', 'm1'], setCarrier }, sink)
+  const setOvn = (connected: boolean): void =>
+    void lab.run(connected ? 'ovn-central.sh central' : 'kill -KILL $(cat $DIR/central/sb.pid)')
+  ovsAgentContract(t, { members: ['m0', 'm1'], setCarrier, setOvn }, sink)
 })

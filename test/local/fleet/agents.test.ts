@@ -106,5 +106,6 @@ t.test('a simulated Open vSwitch', async t => {
     const link = host.vswitch.links.find(({ name }) => name === member)
     if (link) host.vswitch.setLink(link, up)
   }
-  ovsAgentContract(t, { members: ['eth0', 'eth1'], setCarrier }, sink)
+  const setOvn = (connected: boolean): void => void (host.ovn.connected = connected)
+  ovsAgentContract(t, { members: ['eth0', 'eth1'], setCarrier, setOvn }, sink)
 })

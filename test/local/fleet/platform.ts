@@ -19,7 +19,7 @@ export interface Lab {
   readiness(host: string): Promise<{ reason: string; message: string } | undefined>
   /** Types of events that were handled, with their subjects. */
   handled(): string[]
-  /** To be called within the last test: the runner, too, needs real timers to come to its end. */
+  /** To be called as the tests end: the runner, too, needs real timers to come to its end. */
   close(): Promise<void>
 }
 
