@@ -92,7 +92,9 @@ void t.test('endpoints: region and interface choose (HV-31)', async t => {
 void t.test('deadlines (HV-31)', async t => {
   await t.test('a whole call ends in time, and so says', async t => {
     const { fake, cloud } = await open(t, { timeoutMs: 200 })
-    await eventually('a token and the endpoints, however busy the machine is', () => cloud.aggregates.list().catch(() => undefined))
+    await eventually('a token and the endpoints, however busy the machine is', () =>
+      cloud.aggregates.list().catch(() => undefined)
+    )
     fake.faults.add({ service: 'compute', effect: { hang: true } })
     t.match(await failure(cloud.aggregates.list()), {
       code: 'TimedOut',
