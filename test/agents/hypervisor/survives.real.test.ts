@@ -89,9 +89,10 @@ t.test('the clock jumps a day ahead and a month back, the agent is started anew:
   await agent(t, env, clock)
   await sink.seen('instances.reported', ({ data }) => data['epoch'] > kept.epoch) // of the new process
   await pause(sink, 'clock')
-  t.ok(isRising(sink.facts().map(({ sequence }) => sequence)), 'in order')
-  const events = new Set(sink.told.map(event => JSON.stringify(event))) // one whose answer was late is sent again, the same
+  // what the first process had sent without an answer the second sends again, the same: at least once
+  const events = new Set(sink.told.map(event => JSON.stringify(event)))
   t.equal(new Set(sink.told.map(({ id }) => id)).size, events.size, 'no id for two events')
+  t.ok(isRising([...new Set(sink.facts().map(({ sequence }) => sequence))]), 'in order')
   t.strictSame(gone(sink), [])
 })
 
