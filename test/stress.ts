@@ -96,7 +96,7 @@ try {
   })
 } finally {
   leash.stdin?.end() // the busy loops end with it
-  await servers.stop()
+  faults.push(...(await servers.stop()))
 }
 
 process.stdout.write(`\nruns failed  shortest  longest  file (beside ${loops} busy loops)\n`)

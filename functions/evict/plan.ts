@@ -18,11 +18,13 @@ export interface Start {
   probe: boolean
 }
 
-const words: Readonly<Record<string, number>> = { highest: 200, high: 100, normal: 0, medium: 0, low: -100, lowest: -200 }
+const words = new Map(Object.entries({ highest: 200, high: 100, normal: 0, medium: 0, low: -100, lowest: -200 }))
+const mostPriority = 1000
 
 export function priorityOf({ metadata }: Server, key: string): number {
   const text = metadata[key] ?? ''
-  return words[text.toLowerCase()] ?? (Number(text) || 0)
+  const given = words.get(text.toLowerCase()) ?? (Number(text) || 0) // a tenant writes it
+  return Math.max(-mostPriority, Math.min(given, mostPriority))
 }
 
 const ramOf = ({ flavor }: Server): number => flavor?.ramMiB ?? 0

@@ -98,9 +98,7 @@ async function actOnService(
   if (step.do === 'report')
     return { service, findings: [{ ...finding, expected: 'enabled', actual: step.actual, action: 'reported' }], actions: [] }
   const change =
-    step.do === 'disable'
-      ? { status: 'disabled' as const, disabledReason: step.reason }
-      : { status: 'enabled' as const, ...(step.clearForcedDown && { forcedDown: false }) }
+    step.do === 'disable' ? { status: 'disabled' as const, disabledReason: step.reason } : { status: 'enabled' as const }
   const written = await attempt(() => cloud.services.update(service.id, change))
   listings.forget('services')
   if (!written.ok) return { service, problem: written.failure.words, findings: [], actions: [] }

@@ -1,7 +1,7 @@
 // What the mode of a host asks of its compute service and its Eviction (spec/hypervisor.md §3.4). Pure.
 import type { ComputeService } from 'openstack-sdk-lite'
 import { findCondition } from '../../shared/kube/conditions.ts'
-import { disabledBy, disabledReason, isOurs as isOurDisabling, mayEnable } from '../../shared/openstack/compute-service.ts'
+import { disabledBy, disabledReason, isOfOperator, mayEnable } from '../../shared/openstack/compute-service.ts'
 import { verdictOf } from '../../shared/openstack/eviction-verdict.ts'
 import { setBy } from '../../shared/rules/maintenance-stamp.ts'
 import type { Eviction } from '../../shared/schema/eviction.ts'
@@ -28,7 +28,7 @@ export interface Seen {
 export type ServiceStep =
   | { do: 'leave' }
   | { do: 'disable'; reason: string }
-  | { do: 'enable'; clearForcedDown: boolean }
+  | { do: 'enable' }
   /** somebody else disabled it or forced it down: drift, and left so */
   | { do: 'report'; actual: string }
 
@@ -105,13 +105,10 @@ function outOf({ hypervisor, eviction, service, takeover, extended }: Seen, sinc
   }
   const none = { do: 'leave' as const }
   if (!service || (service.status === 'enabled' && !service.forcedDown)) return { ...step, eviction: none }
-  // these have their own reasons, and their own eye on them
-  if (disabledBy(service.disabledReason) === 'drover-ha' || isOfOtherEviction(service, hypervisor))
-    return { ...step, eviction: none }
   const report = (actual: string): Step => ({ ...step, service: { do: 'report', actual }, eviction: none })
-  if (service.status === 'enabled') return report('forced down') // HA-41: what Drover forces down it disables too, with its mark
-  const clearForcedDown = service.forcedDown && isOurDisabling(service.disabledReason)
-  if (mayEnable(service, { takeover })) return { ...step, service: { do: 'enable', clearForcedDown }, eviction: none }
+  if (isOfOtherFunction(service, hypervisor)) return { ...step, eviction: none }
+  if (service.forcedDown) return report('forced down') // HA-41: maintenance forces nothing down
+  if (mayEnable(service, { takeover })) return { ...step, service: { do: 'enable' }, eviction: none }
   return report(`disabled: ${service.disabledReason ?? 'no reason given'}`)
 }
 
@@ -130,9 +127,13 @@ function restsSinceMs({ status }: Eviction, sinceMs: number, nowMs: number): num
 const isOwned = ({ metadata }: Eviction): boolean =>
   metadata.ownerReferences?.some(({ kind, controller }) => kind === 'Hypervisor' && controller) ?? false
 
-/** EV-2: who asked for an Eviction by hand said in it whether the host is enabled at its end. */
-const isOfOtherEviction = ({ disabledReason }: ComputeService, { metadata }: Hypervisor): boolean =>
-  disabledBy(disabledReason) === 'drover-evict' && !disabledReason?.startsWith(`drover: eviction=${metadata.name}:`)
+/** High availability has its own eye on its hosts (HA-31, HA-41); who asked for an Eviction by hand said in it whether the host is enabled at its end (EV-2). */
+function isOfOtherFunction({ status, disabledReason }: ComputeService, { metadata }: Hypervisor): boolean {
+  if (status !== 'disabled' || !disabledReason?.startsWith('drover:')) return isOfOperator(disabledReason, 'ha')
+  const by = disabledBy(disabledReason)
+  if (by === 'drover-evict') return !disabledReason.startsWith(`drover: eviction=${metadata.name}:`)
+  return by !== manager
+}
 
 /** Cleared and set again while its Eviction was being stopped: the mode holds, so it begins anew. */
 const givenUp = (eviction: Eviction | undefined): string | undefined =>
@@ -148,12 +149,17 @@ function appearedOn({ status }: Hypervisor, eviction: Eviction | undefined): str
 }
 
 /** Whether time alone may move the host on: the fast tick looks at these. */
-export function isOpen(hypervisor: Hypervisor): boolean {
+export function isOpen(hypervisor: Hypervisor, nowMs: number): boolean {
   const { spec, status } = hypervisor
   if (!isOurs(hypervisor)) return false
   const evicting = findCondition(hypervisor, 'Evicting')
   if ((spec.maintenance ?? '') !== '') return status?.maintenance?.mode !== spec.maintenance || evicting?.status !== 'False'
   if (evicting !== undefined || findCondition(hypervisor, 'HypervisorDisabled')?.status === 'True') return true
-  // what `ha` asked of the compute service is to be seen here before the slow tick comes
-  return status?.ha?.signals?.some(({ effect }) => effect !== 'alert') ?? false
+  return status?.ha?.signals?.some(one => isFresh(one, nowMs)) ?? false
 }
+
+const freshMs = 120_000
+
+/** What `ha` has just asked of the compute service is to be seen here before the slow tick comes; whether it did, the first look tells. */
+const isFresh = ({ effect, since, dueAt }: { effect?: string; since?: string; dueAt?: string }, nowMs: number): boolean =>
+  effect !== 'alert' && nowMs - Date.parse(dueAt ?? since ?? '') < freshMs

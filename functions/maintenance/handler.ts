@@ -24,7 +24,11 @@ export default defineFunction({
   },
 
   reactions: [
-    ...hostReactions<Deps>({ changed: ['created', 'labels', 'annotations', 'spec', 'conditions', 'status'], settle, isOpen }),
+    ...hostReactions<Deps>({
+      changed: ['created', 'labels', 'annotations', 'spec', 'conditions', 'status'],
+      settle,
+      isOpen: (hypervisor, { clock }) => isOpen(hypervisor, clock().getTime())
+    }),
     serviceReaction<Deps>({ settle }),
     on(
       evictionChanged,

@@ -91,6 +91,10 @@ function disabledVerdict(
     if (before) return [{ type, status: before.status, reason: before.reason, message }]
     return mode === '' ? [] : [{ type, status: 'Unknown', reason: 'Drift', message }]
   }
+  if (service.forcedDown && mode === '') {
+    const message = problem ?? 'Somebody forced the compute service down: Nova places no servers here, and it is left so.'
+    return [{ type, status: 'Unknown', reason: 'Drift', message }]
+  }
   const disabled = service.status === 'disabled'
   const why = disabled ? `Disabled: ${service.disabledReason ?? 'no reason given'}` : 'The compute service takes servers.'
   const wanted = mode !== ''

@@ -41,7 +41,7 @@ async function askNova(server: string, status: Status, deps: Deps): Promise<Stat
   const newest = newestOf(asked.value)
   if (!newest || newest.type === 'evacuation' || isEarlier(newest, status)) return status
   if (status.novaMigrationId === String(newest.id) && status.destination === (newest.target ?? undefined)) return status
-  return withRecord({ ...status, novaMigrationId: String(newest.id) }, newest, await evictionOf(server, deps))
+  return withRecord({ ...status, novaMigrationId: String(newest.id) }, newest, await evictionOf(server, deps), deps.clock())
 }
 
 const newestOf = (records: readonly MoveRecord[]): MoveRecord | undefined => records.toSorted((a, b) => b.id - a.id)[0]
@@ -88,7 +88,7 @@ export async function sweep(speed: 'fast' | 'slow', deps: Deps): Promise<void> {
   const each = [...unheard, ...unended].map(({ id, ref }) => async () => {
     const record = newest.get(id)
     const live = byName.get(id)
-    if (record) await write(id, withRecord(live?.status, record, ref), live, deps)
+    if (record) await write(id, withRecord(live?.status, record, ref, deps.clock()), live, deps)
   })
   const silent = items.map(item => async () => {
     if (item.status && isSilent(item.status, nowMs)) await endSilent(item, item.status, deps)
@@ -127,6 +127,6 @@ async function endSilent(item: Migration, status: Status, deps: Deps): Promise<v
   const records = await attempt(() => cloud.migrations.list({ server: name }))
   if (!records.ok) return
   const newest = newestOf(records.value)
-  const after = newest ? withRecord(status, newest, status.evictionRef) : lost(status, clock())
+  const after = newest ? withRecord(status, newest, status.evictionRef, clock()) : lost(status, clock())
   await write(name, isOver(after) ? after : lost(after, clock()), item, deps)
 }

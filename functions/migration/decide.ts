@@ -71,6 +71,8 @@ export const isOver = (status: Status | undefined): boolean => status?.phase !==
 
 /** A told end within this time of the last one belongs to the same move: both sides tell it. */
 const sameMoveMs = 60_000
+/** The times of a status have no more. */
+const wholeSecondMs = 1000
 
 export function afterSample(before: Status | undefined, sample: Sample): Status {
   const { at, stats, result, server } = sample
@@ -80,7 +82,9 @@ export function afterSample(before: Status | undefined, sample: Sample): Status 
   const endedMs = before?.finishedAt !== undefined && isOver(before) ? Date.parse(before.finishedAt) : Number.NaN
   // an end that says nothing of its length may be the other side's word on the move before; times are whole seconds
   const begun = elapsedMs !== undefined || result === undefined
-  const another = begun && startsMs > endedMs + 1000
+  const isSure =
+    elapsedMs !== undefined && !(result !== undefined && startsMs - Date.parse(before?.started ?? '') <= wholeSecondMs)
+  const another = begun && startsMs > endedMs + (isSure ? 0 : wholeSecondMs)
   const late = !another && atMs - endedMs < sameMoveMs
   if (before && late && result === undefined) return before // a sample of the move that is over
   const fresh = !before || (isOver(before) && !late)
@@ -153,14 +157,18 @@ const phaseOf: Readonly<Record<string, NonNullable<Status['phase']>>> = {
   cancelled: 'Cancelled'
 }
 
-const timeOf = (text: string | null): Date => new Date(novaTimeMs(text) ?? 0)
-
-/** Over before the move of which agents tell began: Nova has no part in that one, or no record of it yet. */
+/** Over before the move of which agents tell began: Nova has no part in that one, or no record of it yet. Never by a time that Nova left out. */
 export const isEarlier = ({ updated, created, status }: MoveRecord, { started }: Status): boolean =>
-  ended.has(phaseOf[status] ?? 'Running') && timeOf(updated ?? created).getTime() < Date.parse(started) - sameMoveMs
+  ended.has(phaseOf[status] ?? 'Running') && (novaTimeMs(updated ?? created) ?? Number.NaN) < Date.parse(started) - sameMoveMs
 
 /** Nova knows the real destination, its own number of the move, and how cold moves go, of which no agent tells. */
-export function withRecord(before: Status | undefined, record: MoveRecord, evictionRef: Status['evictionRef']): Status {
+export function withRecord(
+  before: Status | undefined,
+  record: MoveRecord,
+  evictionRef: Status['evictionRef'],
+  now: Date
+): Status {
+  const timeOf = (text: string | null): string => timestamp(new Date(novaTimeMs(text) ?? now)) // a false time is worse than a late one
   const novaMigrationId = String(record.id)
   const fresh = !before || (before.novaMigrationId !== undefined && before.novaMigrationId !== novaMigrationId && isOver(before))
   const phase = phaseOf[record.status] ?? 'Running'
@@ -169,13 +177,13 @@ export function withRecord(before: Status | undefined, record: MoveRecord, evict
   return {
     ...(fresh ? { ...(before && { history: historyOf(before) }) } : before),
     serverId: record.server,
-    started: fresh ? timestamp(timeOf(record.created)) : before.started,
+    started: fresh ? timeOf(record.created) : before.started,
     origin: record.source,
     ...(record.target && { destination: record.target }),
     novaMigrationId,
     ...(evictionRef && { evictionRef }),
     ...(!told && { phase: before?.phase === 'PostCopy' && phase === 'Running' ? 'PostCopy' : phase }),
-    ...(over && !told && { finishedAt: timestamp(timeOf(record.updated ?? record.created)), result: record.status }),
+    ...(over && !told && { finishedAt: timeOf(record.updated ?? record.created), result: record.status }),
     ...(fresh && { operation: 'migration_out', type: over ? (phase === 'Completed' ? 'completed' : 'failed') : 'unbounded' })
   }
 }

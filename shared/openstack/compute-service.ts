@@ -25,6 +25,9 @@ export function disabledReason({ by, why, askedBy }: Disabling): string {
 export const isOurs = (reason: string | null | undefined): boolean =>
   reason !== null && reason !== undefined && (reason.startsWith(drover) || reason.startsWith(operator))
 
+/** The operator that Drover takes over from, for this mode. */
+export const isOfOperator = (reason: string | null | undefined, mode: string): boolean => reason === `${operator}${mode}`
+
 /** Which of Drover's functions it was; undefined for the operator's reasons and for those of others. */
 export const disabledBy = (reason: string | null | undefined): string | undefined =>
   reason?.startsWith(drover) ? /(drover-[\w-]+)\)$/.exec(reason)?.[1] : undefined

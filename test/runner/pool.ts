@@ -151,8 +151,9 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean
   try {
     return process.kill(-pid, signal)
   } catch (err) {
-    if ((err as NodeJS.ErrnoException).code !== 'ESRCH') throw err
-    return false
+    const { code } = err as NodeJS.ErrnoException
+    if (code !== 'ESRCH' && code !== 'EPERM') throw err
+    return code === 'EPERM' // somebody else's, and still there
   }
 }
 

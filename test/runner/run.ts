@@ -54,7 +54,7 @@ export async function run({ root, tier, patterns, checks, grep, allowMissing, sh
 
   const last = files.filter(({ servers }) => servers.some(name => known.get(name)?.last))
   const groups = [
-    { files: files.filter(file => !last.includes(file)), least: 2, most: 8 }, // the real servers make their files wait more than compute,
+    { files: files.filter(file => !last.includes(file)), least: 2, most: 8 }, // the real servers make their files wait more than compute
     { files: last, least: 1, most: 1 }
   ]
   const servers = fleet(new Set(groups.flatMap(group => group.files.flatMap(file => file.servers))), known)
@@ -90,7 +90,7 @@ export async function run({ root, tier, patterns, checks, grep, allowMissing, sh
   try {
     await Promise.all([servers.prepare(), runAll(), ...checked])
   } finally {
-    await servers.stop()
+    for (const reason of await servers.stop()) out.wrong(reason)
   }
   if (patterns.length === 0) await keepTimes(out.times())
 

@@ -33,6 +33,7 @@ export interface Missing {
 
 /** Compiling KubeVirt and Knative with an empty cache is the longest. */
 const limitMinutes = 60
+const stopMinutes = 3
 
 export type Known = ReadonlyMap<string, Server>
 
@@ -53,7 +54,8 @@ export interface Fleet {
   env: () => Record<string, string>
   /** Why a server cannot be had: this machine cannot provide it, or it is broken. */
   missing: ReadonlyMap<string, Missing>
-  stop: () => Promise<void>
+  /** What is wrong with that. */
+  stop: () => Promise<string[]>
 }
 
 export function fleet(names: Iterable<string>, known: Known): Fleet {
@@ -96,15 +98,16 @@ export function fleet(names: Iterable<string>, known: Known): Fleet {
     },
     env: () => Object.assign({}, ...shared.map(({ env }) => env)),
     async stop() {
-      await Promise.all(shared.splice(0).map(({ stop }) => stop()))
+      const ended = await Promise.allSettled(shared.splice(0).map(({ stop }) => inTime(stop(), stopMinutes)))
+      return ended.flatMap(one => (one.status === 'rejected' ? [`a server does not stop: ${(one.reason as Error).message}`] : []))
     }
   }
 }
 
-async function inTime<T>(work: Promise<T>): Promise<T> {
+async function inTime<T>(work: Promise<T>, minutes = limitMinutes): Promise<T> {
   const stopped = new AbortController()
-  const limit = sleep(limitMinutes * 60_000, undefined, { signal: stopped.signal, ref: false }).then(() => {
-    throw new Error(`not ready after ${limitMinutes} minutes`)
+  const limit = sleep(minutes * 60_000, undefined, { signal: stopped.signal, ref: false }).then(() => {
+    throw new Error(`not done after ${minutes} minutes`)
   })
   try {
     return await Promise.race([work, limit])

@@ -13,6 +13,8 @@ const slow: readonly string[] = [
   'test/local/fleet/simulated.test.ts',
   'test/local/kube-api/bounds.test.ts',
   'test/local/start.test.ts',
+  'test/local/start-all.test.ts',
+  'test/local/start-refusals.test.ts',
   'test/runner/'
 ]
 

@@ -6,7 +6,7 @@ import { ApiError } from './status.ts'
 export type Effect =
   /** 429 in plain text (server/filters/priority-and-fairness.go) */
   | { tooManySeconds: number }
-  /** 504 after its 60 s, which are not waited for (endpoints/handlers/finisher/finisher.go) */
+  /** 504 after its 60 s, which are not waited for; what was asked for is carried out all the same (endpoints/handlers/finisher/finisher.go) */
   | { timesOut: true }
   /** no answer, ever */
   | { hangs: true }
@@ -56,4 +56,4 @@ export const tooMany = (seconds: number): Answer => ({
 })
 
 export const timedOut = (): ApiError =>
-  new ApiError(504, 'Timeout', 'Timeout: request did not complete within the allotted timeout', {})
+  new ApiError(504, 'Timeout', 'Timeout: request did not complete within requested timeout - context deadline exceeded', {})

@@ -55,9 +55,15 @@ export async function handle(server: Server, request: Asked, reply: Reply): Prom
 }
 
 async function goWrong(effect: Effect, reply: Reply, work: (reply: Reply) => Promise<void>): Promise<void> {
-  if ('timesOut' in effect) throw timedOut()
   if ('tooManySeconds' in effect) return reply.send(tooMany(effect.tooManySeconds))
-  if ('losesAnswer' in effect) await work({ ...reply, send: answer => reply.lose(answer) })
+  if ('hangs' in effect) return
+  let answer: Answer = { code: 500, body: '' }
+  await work({ ...reply, send: given => void (answer = given) }).catch((err: unknown) => {
+    if (!(err instanceof ApiError)) throw err
+    answer = { code: err.code, body: err.toStatus() }
+  })
+  if ('timesOut' in effect) throw timedOut()
+  reply.lose(answer)
 }
 
 async function perform(

@@ -15,6 +15,7 @@ const heaviestPending = 64 << 20
 const bookmarkEveryMs = 60_000
 /** `--min-request-timeout`: a watch that names no time ends after once to twice as long. */
 const leastSeconds = 1800
+const longestTimerMs = 2 ** 31 - 1
 const initialEventsEnd = { 'k8s.io/initial-events-end': 'true' }
 
 /** Where a watch tells what it sees. */
@@ -71,7 +72,7 @@ export async function watch({ cluster, call, query, form, how }: Asked, begin: (
     return
   }
   const timeout = Number(query.get('timeoutSeconds') ?? 0) || leastSeconds * (1 + Math.random())
-  const timer = setTimeout(() => stream.end(), Math.min(timeout * 1000, how.lastMs ?? Infinity))
+  const timer = setTimeout(() => stream.end(), Math.min(timeout * 1000, how.lastMs ?? longestTimerMs))
   const ticker = flag('allowWatchBookmarks') ? setInterval(() => stream.wake('bookmark'), bookmarkEveryMs) : undefined
   outlet.onClose(() => stream.end())
   try {

@@ -108,7 +108,11 @@ t.test('EV-15: a priority is a word or a number', async t => {
     '-7': -7,
     ' ': 0,
     '': 0,
-    soon: 0
+    soon: 0,
+    constructor: 0,
+    __PROTO__: 0,
+    Infinity: 1000,
+    '-1e9': -1000
   }
   for (const [text, priority] of Object.entries(wanted)) t.equal(of(text), priority, text)
   t.equal(priorityOf(server(), 'p'), 0)

@@ -84,20 +84,17 @@ void t.test('"": the Eviction ends, goes, then the host is enabled (HV-47)', asy
   t.match(step(host('')), { service: none, eviction: none })
 })
 
-void t.test('§3.4, HA-41: forced_down is cleared where Drover set it; what others set is left alone and told', async t => {
+void t.test('§3.4, HA-41: maintenance forces nothing down, so it clears no forced_down, and enables no such service', async t => {
   const done = (given: ComputeService, takeover = false) => step(host(''), { service: given, takeover }).service
-  t.strictSame(done(disabled('drover: ha: dead (drover-failover)', { forcedDown: true })), {
-    do: 'enable',
-    clearForcedDown: true
-  })
-  t.strictSame(done(ours), { do: 'enable', clearForcedDown: false })
-  t.strictSame(
-    done(disabled('bad fans', { forcedDown: true }), true),
-    { do: 'enable', clearForcedDown: false },
-    'HV-32: taken over'
-  )
-  t.strictSame(done(service({ forcedDown: true })), { do: 'report', actual: 'forced down' })
-  t.strictSame(done(service({ forcedDown: true }), true), { do: 'report', actual: 'forced down' }, 'never')
+  const forced = { do: 'report', actual: 'forced down' }
+  for (const takeover of [false, true]) {
+    t.strictSame(done(service({ forcedDown: true }), takeover), forced)
+    t.strictSame(done({ ...ours, forcedDown: true }, takeover), forced, 'disabled by us')
+    t.strictSame(done(disabled('bad fans', { forcedDown: true }), takeover), forced, 'disabled by others')
+  }
+  for (const reason of ['drover:ha Fenced 8f3c', 'drover: ha: dead (drover-failover)', 'Hypervisor CRD: spec.maintenance=ha'])
+    for (const forcedDown of [true, false]) t.strictSame(done(disabled(reason, { forcedDown })), none, `HA-31: ${reason}`)
+  t.strictSame(done(ours), { do: 'enable' })
 })
 
 void t.test('HV-32: the reason carries the mode, the words of the person, and the name that admission stamped', async t => {
@@ -236,20 +233,25 @@ void t.test('HV-45: evicted is said of an empty host alone', async t => {
 })
 
 void t.test('the fast tick looks at hosts under way', async t => {
+  const open = (given: Hypervisor) => isOpen(given, nowMs)
   const evicting = (status: 'True' | 'False') => [condition('Onboarding', 'False'), condition('Evicting', status)]
-  t.equal(isOpen(host('manual')), true)
-  t.equal(isOpen(host('manual', { maintenance: { mode: 'manual' }, conditions: evicting('True') })), true)
-  t.equal(isOpen(host('manual', { maintenance: { mode: 'manual' }, conditions: evicting('False') })), false)
-  t.equal(isOpen(host('', { conditions: evicting('False') })), true, 'cleared')
-  t.equal(isOpen(host('')), false)
-  t.equal(isOpen(host(undefined)), false)
-  t.equal(isOpen(host('auto', { maintenance: { mode: 'manual' }, conditions: evicting('False') })), true, 'another mode')
-  t.equal(isOpen(host('ha')), false, 'not ours')
-  t.equal(isOpen(host('', { conditions: [condition('HypervisorDisabled', 'True')] })), true, 'to be enabled')
-  const signal = (effect: 'alert' | 'disable' | 'drain') => ({
-    ha: { signals: [{ kind: 'BondLost', object: 'bond0', since: now.toISOString(), effect, message: '' }] }
+  t.equal(open(host('manual')), true)
+  t.equal(open(host('manual', { maintenance: { mode: 'manual' }, conditions: evicting('True') })), true)
+  t.equal(open(host('manual', { maintenance: { mode: 'manual' }, conditions: evicting('False') })), false)
+  t.equal(open(host('', { conditions: evicting('False') })), true, 'cleared')
+  t.equal(open(host('')), false)
+  t.equal(open(host(undefined)), false)
+  t.equal(open(host('auto', { maintenance: { mode: 'manual' }, conditions: evicting('False') })), true, 'another mode')
+  t.equal(open(host('ha')), false, 'not ours')
+  t.equal(open(host('', { conditions: [condition('HypervisorDisabled', 'True')] })), true, 'to be enabled')
+  const ago = (ms: number) => new Date(nowMs - ms).toISOString()
+  const signal = (effect: 'alert' | 'disable' | 'drain', more: { since?: string; dueAt?: string } = {}) => ({
+    ha: { signals: [{ kind: 'BondLost', object: 'bond0', since: now.toISOString(), effect, message: '', ...more }] }
   })
-  t.equal(isOpen(host('', signal('disable'))), true, 'high availability is about to disable it')
-  t.equal(isOpen(host('', signal('drain'))), true)
-  t.equal(isOpen(host('', signal('alert'))), false)
+  t.equal(open(host('', signal('disable'))), true, 'high availability is about to disable it')
+  t.equal(open(host('', signal('drain'))), true)
+  t.equal(open(host('', signal('alert'))), false)
+  t.equal(open(host('', signal('disable', { since: ago(600_000), dueAt: ago(119_999) }))), true)
+  t.equal(open(host('', signal('disable', { since: ago(600_000), dueAt: ago(120_000) }))), false, 'it did, or it never will')
+  t.equal(open(host('', signal('disable', { since: ago(120_000) }))), false)
 })

@@ -48,6 +48,10 @@ t.test('HypervisorDisabled', async t => {
   const report = { ...cleared, service: { do: 'report', actual: 'x' } } as const
   t.equal(disabled(report), 'Unknown Drift: Disabled: fans; not as wanted, and left so.')
   t.equal(disabled(report, { problem: 'Nova refuses' }), 'Unknown Drift: Nova refuses')
+  const forced = 'Unknown Drift: Somebody forced the compute service down: Nova places no servers here, and it is left so.'
+  t.equal(disabled(report, { service: { ...enabled, forcedDown: true } }), forced, 'HA-41')
+  t.equal(disabled(cleared, { service: service({ forcedDown: true }) }), forced)
+  t.equal(disabled({}, { service: service({ forcedDown: true }) }), 'True Succeeded: Disabled: fans', 'in maintenance')
   const disable = { service: { do: 'disable', reason: 'x' } } as const
   t.equal(disabled(disable), 'True Succeeded: Disabled: fans', 'done')
 })

@@ -6,6 +6,10 @@ import { Migration } from '../../../shared/schema/migration.ts'
 import { validate } from '../../../shared/schema/validate.ts'
 import { matchWhole } from '../../assert/match-whole.ts'
 
+const seenAt = new Date('2026-11-16T13:00:00Z')
+const recorded = (...[before, record, ref]: RecordArguments) => withRecord(before, record, ref, seenAt)
+type RecordArguments = Parameters<typeof withRecord> extends [infer A, infer B, infer C, Date] ? [A, B, C] : never
+
 const sizes: Array<[number, string]> = [
   [0, '0 B'],
   [512, '512 B'],
@@ -101,6 +105,9 @@ t.test('HV-16: a retry soon after a failure is a run of its own, also when its e
   const quick = afterSample(failed, { ...end, at: '2026-11-16T12:00:31Z', result: 'success' })
   matchWhole(t, quick, { phase: 'Completed', started: '2026-11-16T12:00:28Z', history: [{ result: 'failed' }] })
   t.match(afterSample(failed, { ...end, at: '2026-11-16T12:00:13Z' }), { phase: 'Failed', started: failed.started }, 'told twice')
+  const soon = { ...sample, at: '2026-11-16T12:01:02.800Z', stats: { ...first, timeElapsedMs: 50_000 } } // begun 0.8 s after the end
+  matchWhole(t, afterSample(failed, soon), { phase: 'Running', started: '2026-11-16T12:00:12Z', history: [{ result: 'failed' }] })
+  matchWhole(t, afterSample(failed, { ...soon, result: 'success' }), { phase: 'Completed', history: [{ result: 'failed' }] })
 })
 
 t.test('a record that ended long before is of another move', async t => {
@@ -124,9 +131,9 @@ t.test('what only Nova knows', async t => {
     created: '2026-11-16T12:00:00.000000',
     updated: '2026-11-16T12:00:05.000000'
   }
-  const cold = withRecord(undefined, record, { name: 'e' })
+  const cold = recorded(undefined, record, { name: 'e' })
   t.match(cold, { origin: 'hv1', destination: 'hv3', novaMigrationId: '7', phase: 'Confirming', evictionRef: { name: 'e' } })
-  const done = withRecord(cold, { ...record, status: 'confirmed' }, { name: 'e' })
+  const done = recorded(cold, { ...record, status: 'confirmed' }, { name: 'e' })
   t.match(done, { phase: 'Completed', result: 'confirmed', finishedAt: '2026-11-16T12:00:05Z' })
   t.equal(isOld(done, Date.parse('2026-12-15T00:00:00Z')), false)
   t.equal(isOld(done, Date.parse('2026-12-17T00:00:00Z')), true, 'HV-16: thirty days')

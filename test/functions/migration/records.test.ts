@@ -14,6 +14,10 @@ import {
   type Status
 } from '../../../functions/migration/decide.ts'
 
+const seenAt = new Date('2026-11-16T13:00:00Z')
+const recorded = (...[before, record, ref]: RecordArguments) => withRecord(before, record, ref, seenAt)
+type RecordArguments = Parameters<typeof withRecord> extends [infer A, infer B, infer C, Date] ? [A, B, C] : never
+
 type Record = Parameters<typeof withRecord>[1]
 const record: Record = {
   id: 7,
@@ -29,7 +33,7 @@ const record: Record = {
 const status = (more: Partial<Status> = {}): Status => ({ serverId: 's', started: '2026-11-16T11:00:00Z', ...more })
 
 t.test('a record of which nobody else has told', async t => {
-  t.strictSame(withRecord(undefined, record, undefined), {
+  t.strictSame(recorded(undefined, record, undefined), {
     serverId: 's',
     started: '2026-11-16T12:00:00Z',
     origin: 'hv1',
@@ -39,7 +43,7 @@ t.test('a record of which nobody else has told', async t => {
     operation: 'migration_out',
     type: 'unbounded'
   })
-  t.strictSame(withRecord(undefined, { ...record, status: 'error', target: null, updated: null }, { name: 'e' }), {
+  t.strictSame(recorded(undefined, { ...record, status: 'error', target: null, updated: null }, { name: 'e' }), {
     serverId: 's',
     started: '2026-11-16T12:00:00Z',
     origin: 'hv1',
@@ -51,10 +55,17 @@ t.test('a record of which nobody else has told', async t => {
     operation: 'migration_out',
     type: 'failed'
   })
-  t.match(withRecord(undefined, { ...record, status: 'completed' }, undefined), { type: 'completed', phase: 'Completed' })
+  t.match(recorded(undefined, { ...record, status: 'completed' }, undefined), { type: 'completed', phase: 'Completed' })
   for (const created of ['2026-11-16T12:00:00Z', '2026-11-16T14:00:00+02:00'])
-    t.equal(withRecord(undefined, { ...record, created }, undefined).started, '2026-11-16T12:00:00Z')
+    t.equal(recorded(undefined, { ...record, created }, undefined).started, '2026-11-16T12:00:00Z')
   t.equal(manager, 'drover-migration')
+  const unknown = recorded(undefined, { ...record, status: 'completed', created: '', updated: null }, undefined)
+  t.strictSame(
+    [unknown.started, unknown.finishedAt],
+    ['2026-11-16T13:00:00Z', '2026-11-16T13:00:00Z'],
+    'a time that Nova left out'
+  )
+  t.equal(isEarlier({ ...record, status: 'completed', created: '', updated: null }, unknown), false)
 })
 
 const phases = {
@@ -74,7 +85,7 @@ const phases = {
 }
 for (const [novaStatus, phase] of Object.entries(phases)) {
   t.test(`Nova's ${novaStatus} is ${phase}`, async t => {
-    const found = withRecord(undefined, { ...record, status: novaStatus }, undefined)
+    const found = recorded(undefined, { ...record, status: novaStatus }, undefined)
     t.equal(found.phase, phase)
     t.equal(found.finishedAt !== undefined, ['Completed', 'Failed', 'Cancelled'].includes(phase))
     t.equal(isOver(found), found.finishedAt !== undefined)
@@ -83,22 +94,22 @@ for (const [novaStatus, phase] of Object.entries(phases)) {
 
 t.test('a record of the move that is known, and of the next one', async t => {
   const known = status({ phase: 'PostCopy', novaMigrationId: '7', type: 'unbounded' })
-  t.equal(withRecord(known, record, undefined).phase, 'PostCopy', 'Nova knows no post-copy')
-  t.equal(withRecord(known, { ...record, status: 'completed' }, undefined).phase, 'Completed')
-  t.equal(withRecord(known, record, undefined).started, known.started)
-  t.equal('operation' in withRecord(known, record, undefined), false)
+  t.equal(recorded(known, record, undefined).phase, 'PostCopy', 'Nova knows no post-copy')
+  t.equal(recorded(known, { ...record, status: 'completed' }, undefined).phase, 'Completed')
+  t.equal(recorded(known, record, undefined).started, known.started)
+  t.equal('operation' in recorded(known, record, undefined), false)
   const over = status({ phase: 'Failed', result: 'failed', finishedAt: '2026-11-16T11:10:00Z', novaMigrationId: '7' })
-  const same = withRecord(over, { ...record, status: 'completed' }, undefined)
+  const same = recorded(over, { ...record, status: 'completed' }, undefined)
   t.match(same, { phase: 'Failed', result: 'failed', finishedAt: '2026-11-16T11:10:00Z' }, "the agent's word on the end stays")
   t.equal('history' in same, false)
-  const next = withRecord(over, { ...record, id: 8 }, undefined)
+  const next = recorded(over, { ...record, id: 8 }, undefined)
   t.strictSame(next.history, [{ started: over.started, finished: '2026-11-16T11:10:00Z', result: 'failed' }])
   t.equal(next.started, '2026-11-16T12:00:00Z')
   t.equal(next.phase, 'Running')
   t.equal('finishedAt' in next, false)
   const { novaMigrationId: _, ...unnumbered } = over
-  t.equal('history' in withRecord(unnumbered, { ...record, id: 8 }, undefined), false, 'its number was not known yet')
-  const open = withRecord({ ...known, novaMigrationId: '6' }, record, undefined)
+  t.equal('history' in recorded(unnumbered, { ...record, id: 8 }, undefined), false, 'its number was not known yet')
+  const open = recorded({ ...known, novaMigrationId: '6' }, record, undefined)
   t.equal('history' in open, false, 'what is not over is the same move')
 })
 
@@ -106,7 +117,7 @@ t.test('HV-16: the last ten runs are kept, with their figures', async t => {
   const stats = { dataProcessed: 5, downtimeMs: 0, memIteration: 3, sampledAt: '2026-11-16T11:00:00Z' }
   const old = Array.from({ length: 10 }, (_, at) => ({ started: `2026-11-0${at}T00:00:00Z` }))
   const over = status({ phase: 'Completed', origin: 'a', destination: 'b', novaMigrationId: '1', stats, history: old })
-  const { history = [] } = withRecord(over, record, undefined)
+  const { history = [] } = recorded(over, record, undefined)
   t.strictSame(history[0], { started: over.started, origin: 'a', destination: 'b', bytes: 5, downtimeMs: 0, iterations: 3 })
   t.strictSame(history.slice(1), old.slice(0, 9))
 })
