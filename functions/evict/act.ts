@@ -21,6 +21,8 @@ export interface Hands {
 }
 
 const parallel = 16
+/** In one pass: so many calls in vain are enough. */
+const mostRefused = 20
 const done: Outcome = { ok: true }
 
 export async function act(seen: Seen, step: Step, hands: Hands): Promise<Answers> {
@@ -57,14 +59,28 @@ async function startSome(seen: Seen, { starts, free, moving }: Step, hands: Hand
   }
   let next = 0
   let slots = free
+  let refusals = 0
   const lane = async (): Promise<void> => {
     for (let start = starts[next]; slots > 0 && start; start = starts[next]) {
       next += 1
       slots -= 1
       const chosen = await readAgain(start, cloud)
       if (chosen.fresh) memory.groups.set(start.server, chosen.fresh.groups)
-      if (await takeGroups(chosen.fresh?.groups ?? [])) outcomes.set(start.server, await begin(seen, chosen, hands))
-      else slots += 1
+      if (!(await takeGroups(chosen.fresh?.groups ?? []))) {
+        slots += 1
+        continue
+      }
+      const outcome = await begin(seen, chosen, hands)
+      outcomes.set(start.server, outcome)
+      // EV-12a: whom Nova refuses gives its place to the next; in an outage that would only be refused once more
+      if (
+        !outcome.ok &&
+        outcome.kind !== 'Transient' &&
+        outcome.kind !== 'Denied' &&
+        !outcome.maybeDone &&
+        ++refusals <= mostRefused
+      )
+        slots += 1
     }
   }
   await Promise.all(Array.from({ length: Math.min(parallel, free) }, lane))

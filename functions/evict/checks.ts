@@ -135,5 +135,20 @@ export function leftovers({ hypervisor, servers }: Seen): Check[] {
   return [warn('leftovers', `libvirt still has the definition of ${left.length}, which do not run: ${names}.`)]
 }
 
+/** EV-12a: told, since only a person can end them. */
+export function deadRecords({ dead }: Seen): Check[] {
+  if (dead.length === 0) return []
+  const names = dead
+    .slice(0, 5)
+    .map(({ id, server, status, updated, created }) => `${id} of ${server} (${status} since ${updated ?? created})`)
+  const more = dead.length > 5 ? ' …' : ''
+  return [
+    warn(
+      'records',
+      `Nova never ended ${plural(dead.length, 'migration')} that nobody carries out, and nobody waits for: ${names.join(', ')}${more}.`
+    )
+  ]
+}
+
 export const limitsCheck = ({ free, limit }: { free: number; limit: string }): Check =>
   free > 0 ? pass('limits', `${plural(free, 'move')} at a time (${limit}).`) : warn('limits', `Nothing may start now (${limit}).`)

@@ -1,32 +1,43 @@
 // What to do next for one Eviction, from what was seen (spec/hypervisor.md §4). Pure.
+import { findCondition } from '../../shared/kube/conditions.ts'
 import { plural } from '../../shared/view/time.ts'
-import { leftovers, limitsCheck, planCheck, preflight, type Preflight } from './checks.ts'
+import { deadRecords, leftovers, limitsCheck, planCheck, preflight, type Preflight } from './checks.ts'
 import { durationMs } from './duration.ts'
 import type { Judged, Scene } from './judge.ts'
 import { judgeAll, newestEnd } from './judge-all.ts'
 import { foretold } from './foretell.ts'
 import { isEmergency, plan, room, traffic, type Candidate, type Traffic } from './plan.ts'
-import { endMs, isOpen, timeMs } from './records.ts'
+import { endMs, isOpen } from './records.ts'
 import type { Call, Check, Entry, Options, Seen, Verdict } from './seen.ts'
 import { incomingOf, settle } from './settle.ts'
 import { pollMovingMs, pollWaitingMs, skewMs, type Step } from './step.ts'
 
 export const manager = 'drover-evict'
 
-const finalVerdicts = new Set<Verdict>(['Succeeded', 'SucceededWithExclusions', 'Cancelled', 'Failed', 'HostMissing', 'Planned'])
+const finalVerdicts = new Set<Verdict>(['Succeeded', 'SucceededWithExclusions', 'Cancelled', 'Failed', 'Planned'])
 const recheckMs = 30_000
 const abandonedMs = 15 * 60_000
 
 /** Ended, and nothing but a new order opens it again. */
-export const isFinal = (eviction: Seen['eviction']): boolean =>
-  eviction.status?.verdict !== undefined && finalVerdicts.has(eviction.status.verdict) && !isAnew(eviction)
+export const isFinal = (eviction: Seen['eviction']): boolean => {
+  const verdict = eviction.status?.verdict
+  return (verdict === undefined ? endedElsewhere(eviction) : finalVerdicts.has(verdict)) && !isAnew(eviction)
+}
+
+/** EV-12b: another operator has finished it, and its verdict is none of ours. */
+const endedElsewhere = (eviction: Seen['eviction']): boolean =>
+  eviction.status?.verdict === undefined && findCondition(eviction, 'Evicting')?.status === 'False'
 
 /** A changed token; or what had ended it was taken back: the plan is to be carried out, the cancelled one is wanted after all. */
-const isAnew = ({ spec, status }: Seen['eviction']): boolean =>
-  status?.verdict !== undefined &&
-  ((status.retryToken ?? '') !== (spec.retryToken ?? '') ||
-    (status.verdict === 'Planned' && !spec.dryRun) ||
-    (status.verdict === 'Cancelled' && !spec.cancel))
+const isAnew = (eviction: Seen['eviction']): boolean => {
+  const { spec, status } = eviction
+  if (status?.verdict === undefined && !endedElsewhere(eviction)) return false
+  return (
+    (status?.retryToken ?? '') !== (spec.retryToken ?? '') ||
+    (status?.verdict === 'Planned' && !spec.dryRun) ||
+    (status?.verdict === 'Cancelled' && !spec.cancel)
+  )
+}
 
 /** In the reason for which Nova's service is disabled. */
 export const markOf = ({ metadata }: Seen['eviction']): string => `eviction=${metadata.name}:`
@@ -71,8 +82,7 @@ export function decide(seen: Seen, nowMs: number, options: Options): Step {
   const all: Step = { ...step, judged, preflight: { ...checked, checks: [...checked.checks, ...outlook(seen, judged, options)] } }
   if (over) return { ...all, phase: 'Done', verdict: over }
   if (eviction.spec.dryRun) return planned(seen, all, options)
-  if (checked.blocking && !(eviction.spec.cancel && !isMovingAny(judged)))
-    return blocked(seen, all, checked.blocking, nowMs, options)
+  if (checked.blocking && !(eviction.spec.cancel && !isMovingAny(judged))) return blocked(seen, all, checked.blocking)
   const settling = settle(seen, all, scene, options)
   if (settling) return settling
   // EV-5: what still comes after the limit is told; EV-22 adds whoever arrives
@@ -103,6 +113,7 @@ function planned(seen: Seen, step: Step, options: Options): Step {
 const outlook = (seen: Seen, judged: readonly Judged[], options: Options): Check[] => [
   planCheck(judged),
   ...leftovers(seen),
+  ...deadRecords(seen),
   limitsCheck(room(seen, nobodyMoves, options))
 ]
 
@@ -123,13 +134,7 @@ const awaitedBy = ({ check, message }: { check: string; message?: string | undef
   [missed[check] ?? `the check ${check}`, message?.replace(/\.$/, '')].filter(Boolean).join(': ')
 
 /** A check stands in the way: nothing new is started; what is under way is still watched (EV-20). */
-function blocked(
-  seen: Seen,
-  step: Step,
-  { check, message }: NonNullable<Preflight['blocking']>,
-  nowMs: number,
-  options: Options
-): Step {
+function blocked(seen: Seen, step: Step, { check, message }: NonNullable<Preflight['blocking']>): Step {
   const { eviction, service } = seen
   const phase = eviction.status?.phase === 'Draining' || eviction.status?.phase === 'Verifying' ? 'Draining' : 'Preflight'
   const waiting: Step = {
@@ -144,15 +149,6 @@ function blocked(
   if (check === 'disabled' && service?.status === 'enabled' && !eviction.spec.cancel)
     return { ...waiting, calls: [...waiting.calls, { do: 'disable' }], nextCheckMs: 0 }
   if (step.preflight.rescued) return { ...waiting, phase: 'Done', verdict: 'Failed' } // EV-20
-  const silentMs = nowMs - (timeMs(service?.updated) ?? nowMs)
-  if (
-    check === 'alive' &&
-    eviction.spec.mode !== 'evacuate' &&
-    phase === 'Preflight' &&
-    Math.min(silentMs, nowMs - step.startedMs) > options.hostMissingMs
-  ) {
-    return { ...waiting, phase: 'Done', verdict: 'Failed' }
-  }
   return waiting
 }
 

@@ -67,7 +67,8 @@ export function refusalOf({ code, status, words, message, maybeDone }: Refused):
   if (code === 'Unauthorized' || code === 'Forbidden') return refused('Denied')
   if (noHost.test(said)) return refused('NoCapacity')
   if (status === 400) return refused('NotMigratable')
-  return refused('Transient')
+  // 409: a state or a share of it stands in the way; 500: Nova's own fault with this one. Others are up to the whole service.
+  return refused(status === 409 || status === 500 ? 'Refused' : 'Transient')
 }
 
 const secondMs = 1000
@@ -81,12 +82,19 @@ function jitter(id: string): number {
 }
 
 /** The earliest time of the next try; 0 at once. `lastFullMs`: when Nova or Placement last found no room for any of them. */
-export function dueMs({ id, reason, attempts = 0, finishedAt }: Entry, lastSuccessMs: number, lastFullMs = 0): number {
+export function dueMs(
+  { id, reason, attempts = 0, refusals = 0, finishedAt }: Entry,
+  lastSuccessMs: number,
+  lastFullMs = 0
+): number {
   if (finishedAt === undefined) return 0
   const endMs = Date.parse(finishedAt)
   // one of them asks for all: a full cloud is not asked once for each server; when one has found room, all may try
   if (reason === 'NoCapacity') return lastSuccessMs > endMs ? 0 : Math.max(endMs, lastFullMs) + 60 * secondMs
   if (reason === 'Transient' || reason === 'Gone') return endMs + 5 * secondMs
+  if (reason === 'Refused') return endMs + waitAfter(refusals) * jitter(id)
   if (reason === 'Cancelled') return 0
-  return endMs + (waitsMs[Math.min(attempts, waitsMs.length) - 1] ?? 0) * jitter(id)
+  return endMs + waitAfter(attempts) * jitter(id)
 }
+
+const waitAfter = (times: number): number => waitsMs[Math.min(times, waitsMs.length) - 1] ?? 0

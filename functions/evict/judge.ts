@@ -61,7 +61,8 @@ export function judge(
     ...(before?.startedAt && { startedAt: before.startedAt }),
     ...(before?.finishedAt && action.do !== 'watch' && { finishedAt: before.finishedAt }),
     ...(before?.migrationId && { migrationId: before.migrationId }),
-    ...(before?.destination && { destination: before.destination })
+    ...(before?.destination && { destination: before.destination }),
+    ...(before?.refusals && { refusals: before.refusals })
   }
   const here = server?.host === scene.host || (server !== undefined && server.host === null && action.do === 'wait')
   const judged = (entry: Partial<Entry> & Pick<Entry, 'state'>, more: Partial<Judged> = {}): Judged => ({

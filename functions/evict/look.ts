@@ -7,6 +7,7 @@ import type { Eviction } from '../../shared/schema/eviction.ts'
 import { Hypervisor } from '../../shared/schema/hypervisor.ts'
 import { atMost } from './at-most.ts'
 import { capacityOf } from './capacity.ts'
+import { isDead, mayBeDead } from './dead.ts'
 import { isNews } from './failure.ts'
 import { inventory } from './inventory.ts'
 import type { Progress } from './eta.ts'
@@ -40,6 +41,7 @@ export async function look(eviction: Eviction, peers: readonly Peer[], nowMs: nu
   const nothing = {
     servers: [],
     records: [],
+    dead: [],
     left: new Map(),
     words: new Map(),
     nearlyDone: new Set<number>(),
@@ -58,7 +60,8 @@ export async function look(eviction: Eviction, peers: readonly Peer[], nowMs: nu
   }
   if (!hypervisor || !host) return { ...known, ...nothing }
 
-  const { servers, records } = await inventory(eviction, host, hypervisor.status?.hypervisorId, cloud)
+  const { servers, records: all } = await inventory(eviction, host, hypervisor.status?.hypervisorId, cloud)
+  const { records, dead } = await parted(all, servers, nowMs, cloud)
   const left = await departed(eviction, host, servers, records, nowMs, cloud)
   const words = await wordsOf(eviction, host, servers, records, cloud)
   const nearlyDone = await nearlyDoneOf(eviction, host, records, cloud)
@@ -67,6 +70,7 @@ export async function look(eviction: Eviction, peers: readonly Peer[], nowMs: nu
     ...known,
     servers,
     records,
+    dead,
     left,
     words,
     nearlyDone,
@@ -74,6 +78,27 @@ export async function look(eviction: Eviction, peers: readonly Peer[], nowMs: nu
     ...(capacity && { capacity }),
     novaLimit: learnLimit(memory, host, records)
   }
+}
+
+/** EV-12a: the records of moves, and those of none. */
+async function parted(
+  all: readonly MoveRecord[],
+  servers: readonly Server[],
+  nowMs: number,
+  cloud: Cloud
+): Promise<{ records: MoveRecord[]; dead: MoveRecord[] }> {
+  const old = all.filter(record => mayBeDead(record, nowMs))
+  const here = new Map(servers.map(server => [server.id, server]))
+  const elsewhere = new Set(old.map(({ server }) => server).filter(id => !here.has(id)))
+  const found = await whereabouts(
+    [...elsewhere].map(id => ({ id, target: undefined })),
+    cloud
+  )
+  const of = byServer(all)
+  const dead = old.filter(record =>
+    isDead(record, here.get(record.server) ?? found.get(record.server), of.get(record.server) ?? [], nowMs)
+  )
+  return { records: all.filter(record => !dead.includes(record)), dead }
 }
 
 const beforeTheFirst = new Set(['Preflight', 'Done']) // done: a plan that is now carried out, or one that begins anew

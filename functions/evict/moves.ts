@@ -3,12 +3,13 @@ import { durationMs } from './duration.ts'
 import { asked, dueMs, failureOf, isNews, wasMoving } from './failure.ts'
 import type { Judged, Say, Scene } from './judge.ts'
 import { beganMs, canAbort, endMs, type MoveRecord } from './records.ts'
-import type { Entry, Options, Seen } from './seen.ts'
+import type { Call, Entry, Options, Seen } from './seen.ts'
 
 const unseenMs = 30_000 // EV-10
 /** EV-18 */
 export const notConverging = 'NotConverging'
-const sticky = new Set(['NotMigratable', 'CancelledElsewhere'])
+const noRecord = 'NoRecord'
+const sticky = new Set(['NotMigratable', 'CancelledElsewhere', 'Refused'])
 export const iso = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 
 /** A record that is seen for the first time is one more started move. */
@@ -30,36 +31,46 @@ export function watch(
   if (!record)
     return say({
       state: 'Migrating',
-      reason: 'NoRecord',
+      reason: noRecord,
       message: 'Nova says that it is migrating and shows no record of it yet.'
     })
   const waits = record.status === 'queued' || record.status === 'accepted'
   const state = record.status === 'finished' || record.status === 'confirming' ? 'Confirming' : waits ? 'Queued' : 'Migrating'
-  const startedAt = iso(beganMs(record))
+  const same = before?.migrationId === String(record.id) ? before : undefined
+  const startedMs = waits || !same?.startedAt ? beganMs(record) : sinceMs(same, nowMs)
   const entry = {
     state,
-    startedAt,
+    startedAt: iso(startedMs),
     ...countedOf(before, record),
+    ...(same?.aborts && { aborts: same.aborts, ...(same.abortedAt && { abortedAt: same.abortedAt }) }),
     ...(record.target && { destination: record.target }),
     ...(before?.reason === 'TimedOut' || before?.reason === 'Cancelled' ? { reason: before.reason } : pace(record, seen))
   } as const
-  const overMs = beganMs(record) + (durationMs(timeoutPerInstance) ?? options.timeoutPerInstanceMs)
-  if (cancel === 'Abort' && canAbort(record) && !isGivenUp('Cancelled', before)) {
-    return say(
-      { ...entry, reason: 'Cancelled' },
-      { call: { do: 'abort', server: record.server, record: record.id, why: 'Cancelled' } }
-    )
-  }
-  if (nowMs >= overMs && canAbort(record) && !isGivenUp('TimedOut', before)) {
-    const how = onTimeout === 'forceComplete' && record.status === 'running' ? 'force' : 'abort'
-    return say({ ...entry, reason: 'TimedOut' }, { call: { do: how, server: record.server, record: record.id, why: 'TimedOut' } })
-  }
-  return say(entry, nowMs < overMs ? { dueMs: overMs } : {})
+  const overMs = waits ? Infinity : startedMs + (durationMs(timeoutPerInstance) ?? options.timeoutPerInstanceMs)
+  const why = cancel === 'Abort' ? 'Cancelled' : nowMs >= overMs ? 'TimedOut' : undefined
+  if (why === undefined || !canAbort(record)) return say(entry, nowMs < overMs && !waits ? { dueMs: overMs } : {})
+  const how = why === 'TimedOut' && onTimeout === 'forceComplete' && record.status === 'running' ? 'force' : 'abort'
+  return giveUp({ ...entry, reason: why }, { do: how, server: record.server, record: record.id, why }, say, nowMs)
 }
 
-/** A message beside it is Nova's refusal, or tells of an outage: then it is asked for again. */
-const isGivenUp = (why: 'Cancelled' | 'TimedOut', before: Entry | undefined): boolean =>
-  before?.reason === why && before.message === undefined
+/** Time in Nova's queue is not time of the move. */
+const sinceMs = ({ state, startedAt = '' }: Entry, nowMs: number): number => (state === 'Queued' ? nowMs : Date.parse(startedAt))
+
+const mostAborts = 3
+const abortAgainMs = 60_000
+
+/** EV-12a: Nova takes the order with a 202 and may still not carry it out. */
+function giveUp(entry: Partial<Entry> & Pick<Entry, 'state'>, call: Call, say: Say, nowMs: number): Judged {
+  const { aborts = 0, abortedAt } = entry
+  if (aborts >= mostAborts)
+    return say({
+      ...entry,
+      message: `Nova was asked ${mostAborts} times to give the move up, and has not; its end is waited for.`
+    })
+  const againMs = abortedAt === undefined ? 0 : Date.parse(abortedAt) + abortAgainMs
+  if (nowMs < againMs) return say(entry, { dueMs: againMs })
+  return say({ ...entry, aborts: aborts + 1, abortedAt: iso(nowMs) }, { call })
+}
 
 /** How far it is, in Nova's word; or that it gets no further. */
 const pace = ({ status, server }: MoveRecord, { stalled }: Seen): { reason: string; message?: string } =>
@@ -77,7 +88,8 @@ export function movable(
   options: Options
 ): Judged {
   if (last && isNews(last, before)) return failed(how, last, before, say, seen, options)
-  const wasAsked = before?.state === 'Queued' && before.reason === asked
+  // also one whose task a restart of nova-compute has cleared before its record could be seen
+  const wasAsked = before?.reason === asked || (before?.state === 'Migrating' && before.reason === noRecord)
   const { nowMs } = scene
   if (wasAsked && before?.startedAt && nowMs - Date.parse(before.startedAt) < unseenMs) {
     return say(
@@ -92,7 +104,7 @@ export function movable(
     ...(before?.reason && { reason: before.reason }),
     ...(before?.message && { message: before.message })
   }
-  if (before?.state === 'Failed') return say({ state: 'Failed', ...remembered })
+  if (before?.state === 'Failed') return tiredOf(before, how, remembered, say, nowMs)
   if (before?.state === 'Blocked' && before.reason && sticky.has(before.reason) && same)
     return say({ state: 'Blocked', ...remembered })
   const due = before && !wasAsked && !wasMoving(before) ? dueMs(before, scene.lastSuccessMs, scene.lastFullMs) : 0
@@ -102,6 +114,21 @@ export function movable(
     ...(backingOff ? remembered : { strategy, reason: before ? 'Next' : arrival(seen) })
   }
   return due > nowMs ? say(entry, { dueMs: due }) : say(entry, { candidate: how })
+}
+
+const tryAgainMs = 15 * 60_000
+
+/** EV-12: out of attempts; the cause may be gone by now. */
+function tiredOf(
+  before: Entry,
+  how: NonNullable<Judged['candidate']>,
+  remembered: Partial<Entry>,
+  say: Say,
+  nowMs: number
+): Judged {
+  const due = Date.parse(before.finishedAt ?? '') + tryAgainMs
+  if (!(nowMs >= due)) return say({ state: 'Failed', ...remembered }, Number.isNaN(due) ? {} : { dueMs: due })
+  return say({ state: 'Waiting', ...remembered }, { candidate: how })
 }
 
 /** EV-22: it was not there when the drain began. */

@@ -1,7 +1,6 @@
 // HV-4: a CRD of the operator before us refuses what Drover adds to the status. The compatible fields are written; the rest is remembered by the
 // process and begins anew with the next one, which costs a second look and nothing else: Nova is the truth.
 import { LRUCache } from 'lru-cache'
-import { verdictOf } from '../../shared/openstack/eviction-verdict.ts'
 import type { Eviction } from '../../shared/schema/eviction.ts'
 import type { Status } from './seen.ts'
 
@@ -18,9 +17,7 @@ export function olderCrd(): OlderCrd {
   return {
     recall(eviction) {
       const remembered = known.get(keyOf(eviction))
-      if (remembered) return { ...eviction, status: remembered }
-      const verdict = verdictOf(eviction)
-      return verdict && eviction.status ? { ...eviction, status: { ...eviction.status, verdict } } : eviction
+      return remembered ? { ...eviction, status: remembered } : eviction
     },
     keep(eviction, status) {
       known.set(keyOf(eviction), status)

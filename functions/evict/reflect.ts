@@ -17,6 +17,8 @@ export interface Answers {
 }
 
 const ends = new Set<Entry['state']>(['Done', 'Gone'])
+/** After so many in a row it is for a person to read Nova's words. */
+const mostRefusals = 5
 
 export function reflect(
   seen: Seen,
@@ -72,17 +74,25 @@ function afterAct({ entry }: Judged, { starts }: Step, { started, called }: Answ
   if (call && !call.ok && entry.state === 'Confirming' && entry.reason === 'Confirming') {
     return { ...entry, confirmFailures: (entry.confirmFailures ?? 0) + 1, message: call.message, finishedAt: timestamp(now) }
   }
-  if (call && !call.ok) return { ...entry, message: call.message }
+  if (call && !call.ok) return { ...(call.kind === 'Transient' ? unasked(entry) : entry), message: call.message }
   if (!start) return entry
   const { message: _, finishedAt: __, destination: ___, ...rest } = entry
   const how = starts.find(({ server }) => server === entry.id)?.how
   const strategy = entry.strategy === 'resume' || !how ? (entry.strategy ?? 'live') : how
   if (start.ok || start.maybeDone) {
     const message = start.ok ? 'Asked for; Nova does not show it yet.' : `Asked for, but the answer was lost: ${start.message}`
-    return { ...rest, state: 'Queued', strategy, reason: 'Asked', message, startedAt: now.toISOString() }
+    const { refusals: ____, ...begun } = rest
+    return { ...begun, state: 'Queued', strategy, reason: 'Asked', message, startedAt: now.toISOString() }
   }
-  const failed = { ...rest, strategy, reason: start.kind, message: start.message, finishedAt: timestamp(now) }
-  return start.kind === 'NotMigratable' ? { ...failed, state: 'Blocked' } : { ...failed, state: 'Waiting' }
+  const refused = { ...rest, strategy, reason: start.kind, message: start.message, finishedAt: timestamp(now) }
+  if (start.kind !== 'Refused') return { ...refused, state: start.kind === 'NotMigratable' ? 'Blocked' : 'Waiting' }
+  const refusals = (entry.refusals ?? 0) + 1
+  return { ...refused, refusals, state: refusals >= mostRefusals ? 'Blocked' : 'Waiting' }
+}
+
+/** An outage is no answer: it is asked again, and does not count. */
+function unasked({ aborts = 0, abortedAt: _, ...entry }: Entry): Entry {
+  return aborts > 1 ? { ...entry, aborts: aborts - 1 } : entry
 }
 
 /** Not given up yet: it is asked for again, which does no harm if Nova had heard it. */

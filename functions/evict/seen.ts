@@ -34,8 +34,10 @@ export interface Seen {
   targets: readonly string[]
   /** on the host, complete over all pages */
   servers: readonly Server[]
-  /** with the host as source or target */
+  /** with the host as source or target, but for the dead ones */
   records: readonly MoveRecord[]
+  /** EV-12a: open for ever, and no move */
+  dead: readonly MoveRecord[]
   /** servers that are no longer on the host, read one by one; undefined: 404 */
   left: ReadonlyMap<string, Server | undefined>
   /** Nova's words on failed records, by record */
@@ -94,5 +96,6 @@ export interface Probe {
   traits: string[]
 }
 
-export type Refusal = 'Transient' | 'NoCapacity' | 'NotMigratable' | 'Denied' | 'Gone'
+/** Refused: of this server alone, and maybe for good; Transient: an outage. */
+export type Refusal = 'Transient' | 'Refused' | 'NoCapacity' | 'NotMigratable' | 'Denied' | 'Gone'
 export type Outcome = { ok: true } | { ok: false; kind: Refusal; message: string; maybeDone: boolean }

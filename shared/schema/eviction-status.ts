@@ -27,7 +27,10 @@ const instance = object(
     bytes: int64('Bytes moved', { minimum: 0 }),
     ramMb: int64('Memory of the flavor in MiB', { minimum: 0 }),
     migrationId: text("Nova's migration record"),
-    confirmFailures: int32('How often Nova refused to confirm a cold move', { minimum: 0 })
+    confirmFailures: int32('How often Nova refused to confirm a cold move', { minimum: 0 }),
+    refusals: int32('How often in a row Nova refused to begin its move', { minimum: 0 }),
+    aborts: int32('How often Nova was asked to give this move up', { minimum: 0 }),
+    abortedAt: dateTime('When Nova was last asked to give it up')
   },
   { required: ['id', 'state'] }
 )

@@ -60,7 +60,9 @@ const refusals: Array<[given: Partial<Parameters<typeof refusalOf>[0]>, kind: st
   [{ status: 403, code: 'Forbidden' }, 'Denied'],
   [{ status: 400, words: 'No valid host was found' }, 'NoCapacity'],
   [{ status: 400 }, 'NotMigratable'],
-  [{ status: 409 }, 'Transient'],
+  [{ status: 409 }, 'Refused'],
+  [{ status: 500 }, 'Refused'],
+  [{ status: 503 }, 'Transient'],
   [{}, 'Transient']
 ]
 for (const [given, kind] of refusals) {

@@ -16,19 +16,27 @@ export function randomOf(seed: number): () => number {
 const terminal = new Set(['completed', 'done', 'confirmed', 'reverted', 'cancelled', 'failed', 'error'])
 
 /** Undefined, or what is wrong. */
-export function broken({ fake, eviction }: Drain): string | undefined {
+export function broken({ fake, eviction, clock }: Drain): string | undefined {
   const { world } = fake
+  // EV-12a: what a nova-compute that died left open is no move
+  const isDead = ({ type, updatedMs, createdMs }: (typeof world.migrations)[number]): boolean =>
+    type !== 'evacuation' && clock.now() - (updatedMs ?? createdMs) > 10 * 60_000
   for (const { id, host } of world.instances.values()) {
     // a record is closed a little after its server arrived, and its user may then move it on: that is not a second move of the first
     const open = world.migrations.filter(
-      ({ instance, status, source }) => instance.id === id && !terminal.has(status) && status !== 'finished' && source === host
+      record =>
+        record.instance.id === id &&
+        record.source === host &&
+        !terminal.has(record.status) &&
+        record.status !== 'finished' &&
+        !isDead(record)
     )
     if (open.length > 1) return `two moves of ${id} at once`
     if (eviction.status?.verdict === 'Succeeded' && host === 'hv1') return `called empty, but ${id} is there`
   }
   if (eviction.status?.verdict === 'Succeeded') {
     const coming = world.migrations.find(
-      ({ source, target, status }) => (source === 'hv1' || target === 'hv1') && !terminal.has(status)
+      record => [record.source, record.target].includes('hv1') && !terminal.has(record.status) && !isDead(record)
     )
     if (coming) return `called empty, but the migration ${coming.id} is ${coming.status}`
   }
@@ -50,11 +58,9 @@ async function busyWhile(drain: Drain, random: () => number): Promise<void> {
   }
 }
 
-/**
- * A nova-compute that dies in the middle of a move leaves records that nobody ends (EV-12a), and one that starts ends the record of an
- * evacuation under way (HA-43). Drains do not know that yet, so here it dies and starts only while there is nothing to do.
- */
-function isIdle({ fake: { world } }: Drain, host: string): boolean {
+/** A source that starts ends the record of an evacuation under way (HA-43), which rescues do not know yet: there it dies and starts only while idle. */
+function mayDie({ fake: { world }, eviction }: Drain, host: string): boolean {
+  if (eviction.spec.mode !== 'evacuate') return true
   const moves = world.migrations.some(
     ({ source, target, status }) => (source === host || target === host) && !terminal.has(status)
   )
@@ -121,9 +127,10 @@ export async function step(drain: Drain, random: () => number): Promise<string> 
   }
   if (roll < 0.89) {
     const host = pick(['hv1', 'hv2', 'hv3']) ?? 'hv2'
-    if (!isIdle(drain, host)) return `agent of ${host} is busy`
-    if (fake.host(host).alive) fake.stopAgent(host)
-    else fake.startAgent(host)
+    if (!mayDie(drain, host)) return `agent of ${host} is busy`
+    if (!fake.host(host).alive) fake.startAgent(host)
+    else if (random() < 0.5) fake.stopAgent(host)
+    else fake.killAgent(host)
     return `agent of ${host}`
   }
   const instance = pick([...fake.world.instances.values()])

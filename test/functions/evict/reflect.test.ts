@@ -2,7 +2,7 @@
 import t from 'tap'
 import type { Judged } from '../../../functions/evict/judge.ts'
 import { reflect, type Answers } from '../../../functions/evict/reflect.ts'
-import type { Entry, Outcome, Seen, Status, Verdict } from '../../../functions/evict/seen.ts'
+import type { Entry, Outcome, Refusal, Seen, Status, Verdict } from '../../../functions/evict/seen.ts'
 import type { Step } from '../../../functions/evict/step.ts'
 import { eviction, seen, step, unregistered } from './seen.ts'
 import { ago, now } from './server.ts'
@@ -10,7 +10,7 @@ import { ago, now } from './server.ts'
 const date = new Date(now)
 const at = '2026-11-16T12:00:00Z'
 const ok: Outcome = { ok: true }
-const refused = (kind: 'Transient' | 'NotMigratable' | 'Denied', maybeDone = false): Outcome => ({
+const refused = (kind: Refusal, maybeDone = false): Outcome => ({
   ok: false,
   kind,
   message: 'no',
@@ -170,6 +170,32 @@ const acted: Array<[name: string, given: Given & { entry: Entry }, wanted: Entry
     'refused',
     { entry: known, started: [['s', refused('Transient')]] },
     { id: 's', attempts: 1, strategy: 'live', reason: 'Transient', message: 'no', finishedAt: at, state: 'Waiting' }
+  ],
+  [
+    'EV-12a: refused, this one alone',
+    { entry: known, started: [['s', refused('Refused')]] },
+    { id: 's', attempts: 1, strategy: 'live', refusals: 1, reason: 'Refused', message: 'no', finishedAt: at, state: 'Waiting' }
+  ],
+  [
+    'EV-12a: … for the fifth time',
+    { entry: { ...known, refusals: 4 }, started: [['s', refused('Refused')]] },
+    { id: 's', attempts: 1, strategy: 'live', refusals: 5, reason: 'Refused', message: 'no', finishedAt: at, state: 'Blocked' }
+  ],
+  ['EV-12a: … and begun at last', { entry: { ...known, refusals: 4 }, started: [['s', ok]] }, { ...began, message: asked }],
+  [
+    'EV-12a: an order to give it up in an outage does not count',
+    { entry: { ...known, aborts: 2, abortedAt: at }, called: [['s', refused('Transient')]] },
+    { ...known, aborts: 1, message: 'no' }
+  ],
+  [
+    'EV-12a: … nor does the first',
+    { entry: { ...known, aborts: 1, abortedAt: at }, called: [['s', refused('Transient')]] },
+    { ...known, message: 'no' }
+  ],
+  [
+    'EV-12a: one that Nova refused does',
+    { entry: { ...known, aborts: 1, abortedAt: at }, called: [['s', refused('Refused')]] },
+    { ...known, aborts: 1, abortedAt: at, message: 'no' }
   ],
   [
     'refused for good',

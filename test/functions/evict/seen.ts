@@ -51,6 +51,7 @@ export const seen = (more: Partial<Seen> = {}): Seen => ({
   targets: ['hv2'],
   servers: [],
   records: [],
+  dead: [],
   left: new Map(),
   words: new Map(),
   nearlyDone: new Set(),

@@ -36,6 +36,9 @@ const going = (more: Partial<Entry> = {}): Partial<Entry> => ({
   ...more
 })
 const abort = (why: 'TimedOut' | 'Cancelled') => ({ call: { do: 'abort', server: 's', record: 7, why } as const })
+const once = (ms: number) => ({ aborts: 1, abortedAt: iso(ms) })
+const givenUp = (reason: string, aborts: number, ms: number): Entry =>
+  entry({ attempts: 1, migrationId: '7', startedAt: seconds(-180_000), reason, aborts, abortedAt: iso(ms) })
 type Watched = { record?: MoveRecord | undefined; before?: Entry; spec?: Partial<Eviction['spec']>; nowMs?: number }
 
 const watched: Array<[name: string, given: Watched, wanted: Said]> = [
@@ -53,8 +56,6 @@ const watched: Array<[name: string, given: Watched, wanted: Said]> = [
   ],
   ...(
     [
-      ['queued', 'Queued', 'queued'],
-      ['accepted', 'Queued', 'accepted'],
       ['pre-migrating', 'Migrating', 'preMigrating'],
       ['finished', 'Confirming', 'finished'],
       ['confirming', 'Confirming', 'confirming']
@@ -64,6 +65,26 @@ const watched: Array<[name: string, given: Watched, wanted: Said]> = [
     { record: { ...moving, status } },
     { entry: going({ state, reason }), dueMs: overMs }
   ]),
+  ...(['queued', 'accepted'] as const).map((status): (typeof watched)[number] => [
+    `EV-18: time in Nova's queue is not time of the move: ${status}`,
+    { record: { ...moving, status }, nowMs: overMs + 3_600_000 },
+    { entry: going({ state: 'Queued', reason: status }) }
+  ]),
+  [
+    'EV-18: it has just left the queue',
+    { before: entry({ attempts: 1, migrationId: '7', state: 'Queued', startedAt: ago(600) }), nowMs: overMs },
+    { entry: going({ startedAt: iso(overMs) }), dueMs: overMs + 30 * 60_000 }
+  ],
+  [
+    'EV-18: another of its moves has just begun',
+    { before: entry({ attempts: 1, migrationId: '6', state: 'Queued', startedAt: ago(600) }) },
+    { entry: going({ attempts: 2 }), dueMs: overMs }
+  ],
+  [
+    'EV-18: it left the queue some time ago',
+    { before: entry({ attempts: 1, migrationId: '7', startedAt: ago(1) }) },
+    { entry: going({ startedAt: ago(1).replace('.000', '') }), dueMs: now + 29 * 60_000 }
+  ],
   [
     'nobody has chosen a host yet',
     { record: { ...moving, target: null } },
@@ -73,21 +94,21 @@ const watched: Array<[name: string, given: Watched, wanted: Said]> = [
     }
   ],
   ['EV-18: its time is nearly over', { nowMs: overMs - 1 }, { entry: going(), dueMs: overMs }],
-  ['EV-18: its time is over', { nowMs: overMs }, { entry: going({ reason: 'TimedOut' }), ...abort('TimedOut') }],
+  ['EV-18: its time is over', { nowMs: overMs }, { entry: going({ reason: 'TimedOut', ...once(overMs) }), ...abort('TimedOut') }],
   [
     'EV-18: by its own time',
     { spec: { timeoutPerInstance: '3m' } },
-    { entry: going({ reason: 'TimedOut' }), ...abort('TimedOut') }
+    { entry: going({ reason: 'TimedOut', ...once(now) }), ...abort('TimedOut') }
   ],
   [
     'EV-18: forced to its end, if wanted',
     { nowMs: overMs, spec: { onTimeout: 'forceComplete' } },
-    { entry: going({ reason: 'TimedOut' }), call: { do: 'force', server: 's', record: 7, why: 'TimedOut' } }
+    { entry: going({ reason: 'TimedOut', ...once(overMs) }), call: { do: 'force', server: 's', record: 7, why: 'TimedOut' } }
   ],
   [
     'EV-18: … but what has not begun to copy is given up',
     { nowMs: overMs, spec: { onTimeout: 'forceComplete' }, record: { ...moving, status: 'preparing' } },
-    { entry: going({ reason: 'TimedOut' }), ...abort('TimedOut') }
+    { entry: going({ reason: 'TimedOut', ...once(overMs) }), ...abort('TimedOut') }
   ],
   [
     'EV-18: past the point of return it is watched',
@@ -95,17 +116,39 @@ const watched: Array<[name: string, given: Watched, wanted: Said]> = [
     { entry: going({ reason: 'postMigrating' }) }
   ],
   [
-    'EV-18: given up once',
-    { nowMs: overMs, before: entry({ attempts: 1, migrationId: '7', reason: 'TimedOut' }) },
-    { entry: going({ reason: 'TimedOut' }) }
+    'EV-18: given up a moment ago',
+    { nowMs: overMs, before: givenUp('TimedOut', 1, overMs - 59_000) },
+    { entry: going({ reason: 'TimedOut', aborts: 1, abortedAt: iso(overMs - 59_000) }), dueMs: overMs + 1000 }
   ],
   [
-    'EV-18: … again, if Nova refused',
-    { nowMs: overMs, before: entry({ attempts: 1, migrationId: '7', reason: 'TimedOut', message: 'no' }) },
-    { entry: going({ reason: 'TimedOut' }), ...abort('TimedOut') }
+    'EV-12a: given up a minute ago, without effect',
+    { nowMs: overMs, before: givenUp('TimedOut', 2, overMs - 60_000) },
+    { entry: going({ reason: 'TimedOut', aborts: 3, abortedAt: iso(overMs) }), ...abort('TimedOut') }
+  ],
+  [
+    'EV-12a: given up three times',
+    { nowMs: overMs, before: givenUp('TimedOut', 3, overMs - 3_600_000) },
+    {
+      entry: going({
+        reason: 'TimedOut',
+        aborts: 3,
+        abortedAt: iso(overMs - 3_600_000),
+        message: 'Nova was asked 3 times to give the move up, and has not; its end is waited for.'
+      })
+    }
+  ],
+  [
+    'EV-12a: another of its moves was given up',
+    { nowMs: overMs, before: { ...givenUp('TimedOut', 3, overMs - 3_600_000), migrationId: '6' } },
+    { entry: going({ attempts: 2, reason: 'TimedOut', ...once(overMs) }), ...abort('TimedOut') }
   ],
   ['EV-25: Finish lets it go on', { spec: { cancel: 'Finish' } }, { entry: going(), dueMs: overMs }],
-  ['EV-25: Abort', { spec: { cancel: 'Abort' } }, { entry: going({ reason: 'Cancelled' }), ...abort('Cancelled') }],
+  ['EV-25: Abort', { spec: { cancel: 'Abort' } }, { entry: going({ reason: 'Cancelled', ...once(now) }), ...abort('Cancelled') }],
+  [
+    'EV-25: Abort of one in the queue',
+    { spec: { cancel: 'Abort' }, record: { ...moving, status: 'queued' } },
+    { entry: going({ state: 'Queued', reason: 'Cancelled', ...once(now) }), ...abort('Cancelled') }
+  ],
   [
     'EV-25: Abort of what cannot be given up any more',
     { spec: { cancel: 'Abort' }, record: { ...moving, status: 'post-migrating' } },
@@ -113,13 +156,8 @@ const watched: Array<[name: string, given: Watched, wanted: Said]> = [
   ],
   [
     'EV-25: Abort was asked for',
-    { spec: { cancel: 'Abort' }, before: entry({ attempts: 1, migrationId: '7', reason: 'Cancelled' }) },
-    { entry: going({ reason: 'Cancelled' }), dueMs: overMs }
-  ],
-  [
-    'EV-25: Abort was refused',
-    { spec: { cancel: 'Abort' }, before: entry({ attempts: 1, migrationId: '7', reason: 'Cancelled', message: 'no' }) },
-    { entry: going({ reason: 'Cancelled' }), ...abort('Cancelled') }
+    { spec: { cancel: 'Abort' }, before: givenUp('Cancelled', 1, now) },
+    { entry: going({ reason: 'Cancelled', aborts: 1, abortedAt: iso(now) }), dueMs: now + 60_000 }
   ]
 ]
 for (const [name, given, wanted] of watched) {
