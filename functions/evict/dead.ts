@@ -15,5 +15,7 @@ export function isDead(record: MoveRecord, server: Server | undefined, records: 
   if (!mayBeDead(record, nowMs)) return false
   if (!server || records.some(({ id }) => id > record.id)) return true
   const { partial, status, taskState, updated } = server
-  return !partial && taskState === null && !unsettled.has(status) && nowMs - (timeMs(updated) ?? 0) > untouchedMs
+  // a `finished` one awaits its confirmation; of one that is being confirmed that was the last step
+  const isSettled = !unsettled.has(status) || (status === 'VERIFY_RESIZE' && record.status === 'confirming')
+  return !partial && taskState === null && isSettled && nowMs - (timeMs(updated) ?? 0) > untouchedMs
 }

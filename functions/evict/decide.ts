@@ -32,11 +32,8 @@ const endedElsewhere = (eviction: Seen['eviction']): boolean =>
 const isAnew = (eviction: Seen['eviction']): boolean => {
   const { spec, status } = eviction
   if (status?.verdict === undefined && !endedElsewhere(eviction)) return false
-  return (
-    (status?.retryToken ?? '') !== (spec.retryToken ?? '') ||
-    (status?.verdict === 'Planned' && !spec.dryRun) ||
-    (status?.verdict === 'Cancelled' && !spec.cancel)
-  )
+  if (status?.verdict === 'Planned' && !spec.dryRun) return true
+  return (status?.retryToken ?? '') !== (spec.retryToken ?? '') || (status?.verdict === 'Cancelled' && !spec.cancel)
 }
 
 /** In the reason for which Nova's service is disabled. */

@@ -47,7 +47,8 @@ export function watch(
     ...(before?.reason === 'TimedOut' || before?.reason === 'Cancelled' ? { reason: before.reason } : pace(record, seen))
   } as const
   const overMs = waits ? Infinity : startedMs + (durationMs(timeoutPerInstance) ?? options.timeoutPerInstanceMs)
-  const why = cancel === 'Abort' ? 'Cancelled' : nowMs >= overMs ? 'TimedOut' : undefined
+  const isCancelled = cancel === 'Abort' || (cancel === 'Finish' && isOfMaintenance(seen) && !hasBegun(record))
+  const why = isCancelled ? 'Cancelled' : nowMs >= overMs ? 'TimedOut' : undefined
   if (why === undefined || !canAbort(record)) return say(entry, nowMs < overMs && !waits ? { dueMs: overMs } : {})
   const how = why === 'TimedOut' && onTimeout === 'forceComplete' && record.status === 'running' ? 'force' : 'abort'
   return giveUp({ ...entry, reason: why }, { do: how, server: record.server, record: record.id, why }, say, nowMs)
@@ -55,6 +56,11 @@ export function watch(
 
 /** Time in Nova's queue is not time of the move. */
 const sinceMs = ({ state, startedAt = '' }: Entry, nowMs: number): number => (state === 'Queued' ? nowMs : Date.parse(startedAt))
+
+/** HV-47: when its maintenance is over, what has not begun to copy is given up. */
+const isOfMaintenance = ({ eviction: { metadata } }: Seen): boolean =>
+  metadata.ownerReferences?.some(({ kind, controller }) => kind === 'Hypervisor' && controller) ?? false
+const hasBegun = ({ status }: MoveRecord): boolean => status !== 'queued' && status !== 'preparing'
 
 const mostAborts = 3
 const abortAgainMs = 60_000

@@ -91,8 +91,9 @@ function afterAct({ entry }: Judged, { starts }: Step, { started, called }: Answ
 }
 
 /** An outage is no answer: it is asked again, and does not count. */
-function unasked({ aborts = 0, abortedAt: _, ...entry }: Entry): Entry {
-  return aborts > 1 ? { ...entry, aborts: aborts - 1 } : entry
+function unasked(entry: Entry): Entry {
+  const { aborts = 0, abortedAt: _, ...rest } = entry
+  return aborts > 1 ? { ...rest, aborts: aborts - 1 } : rest
 }
 
 /** Not given up yet: it is asked for again, which does no harm if Nova had heard it. */

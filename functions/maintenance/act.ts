@@ -125,8 +125,8 @@ async function actOnEviction(
     return { eviction: undefined, actions: acted('over', 'deleted', why) }
   }
   if (step.do === 'cancel') {
-    if (eviction?.spec.cancel === 'Abort') return { eviction, actions: [] }
-    const cancelled = await kube.patch(Eviction, { name }, { spec: { cancel: 'Abort' } })
+    if (eviction?.spec.cancel) return { eviction, actions: [] } // by us, or by a person who may want more
+    const cancelled = await kube.patch(Eviction, { name }, { spec: { cancel: step.how } })
     return { eviction: cancelled, actions: acted('running', 'cancelled', 'the maintenance is over') }
   }
   if (appeared) {

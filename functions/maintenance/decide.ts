@@ -36,7 +36,7 @@ export type EvictionStep =
   | { do: 'leave' }
   | { do: 'ensure'; retryToken: string | undefined }
   /** HV-47: stop it first; it is deleted when it has ended */
-  | { do: 'cancel' }
+  | { do: 'cancel'; how: 'Finish' }
   | { do: 'delete' }
 
 export interface Step {
@@ -101,7 +101,7 @@ function outOf({ hypervisor, eviction, service, takeover, extended }: Seen, sinc
     const idle = verdictOf(eviction) !== undefined || eviction.status?.startedAt === undefined
     if (idle || !extended || nowMs - restsSinceMs(eviction, sinceMs, nowMs) >= cancelLimitMs)
       return { ...step, eviction: { do: 'delete' }, waitingFor: 'the Eviction to be gone' }
-    return { ...step, eviction: { do: 'cancel' }, waitingFor: 'the Eviction to end' }
+    return { ...step, eviction: { do: 'cancel', how: 'Finish' }, waitingFor: 'the Eviction to end' }
   }
   const none = { do: 'leave' as const }
   if (!service || (service.status === 'enabled' && !service.forcedDown)) return { ...step, eviction: none }

@@ -30,6 +30,8 @@ const rows: Array<[name: string, record: Partial<MoveRecord>, server: Partial<Se
     {},
     true
   ]),
+  ['its confirmation was never carried out', { status: 'confirming' }, { status: 'VERIFY_RESIZE' }, true],
+  ['its user has not confirmed it', { status: 'finished' }, { status: 'VERIFY_RESIZE' }, false],
   ['it has ended', { status: 'completed' }, {}, false],
   ['HA-34: a rescue', { type: 'evacuation' }, {}, false]
 ]

@@ -39,7 +39,16 @@ const abort = (why: 'TimedOut' | 'Cancelled') => ({ call: { do: 'abort', server:
 const once = (ms: number) => ({ aborts: 1, abortedAt: iso(ms) })
 const givenUp = (reason: string, aborts: number, ms: number): Entry =>
   entry({ attempts: 1, migrationId: '7', startedAt: seconds(-180_000), reason, aborts, abortedAt: iso(ms) })
-type Watched = { record?: MoveRecord | undefined; before?: Entry; spec?: Partial<Eviction['spec']>; nowMs?: number }
+type Watched = {
+  record?: MoveRecord | undefined
+  before?: Entry
+  spec?: Partial<Eviction['spec']>
+  nowMs?: number
+  metadata?: Partial<Eviction['metadata']>
+}
+const ofMaintenance = {
+  ownerReferences: [{ apiVersion: 'kvm.cloud.sap/v1', kind: 'Hypervisor', name: 'hv1', uid: 'u', controller: true }]
+}
 
 const watched: Array<[name: string, given: Watched, wanted: Said]> = [
   ['under way', {}, { entry: going(), dueMs: overMs }],
@@ -143,6 +152,24 @@ const watched: Array<[name: string, given: Watched, wanted: Said]> = [
     { entry: going({ attempts: 2, reason: 'TimedOut', ...once(overMs) }), ...abort('TimedOut') }
   ],
   ['EV-25: Finish lets it go on', { spec: { cancel: 'Finish' } }, { entry: going(), dueMs: overMs }],
+  ...(['queued', 'preparing'] as const).flatMap((status): typeof watched => {
+    const shown = { record: { ...moving, status }, spec: { cancel: 'Finish' } } as const
+    const state = status === 'queued' ? 'Queued' : 'Migrating'
+    const due = status === 'queued' ? {} : { dueMs: overMs }
+    return [
+      [
+        `HV-47: the maintenance is over, and it is ${status}`,
+        { ...shown, metadata: ofMaintenance },
+        { entry: going({ state, reason: 'Cancelled', ...once(now) }), ...abort('Cancelled') }
+      ],
+      [`EV-25: Finish of an Eviction made by hand: ${status}`, shown, { entry: going({ state, reason: status }), ...due }]
+    ]
+  }),
+  [
+    'HV-47: the maintenance is over, and it runs',
+    { spec: { cancel: 'Finish' }, metadata: ofMaintenance },
+    { entry: going(), dueMs: overMs }
+  ],
   ['EV-25: Abort', { spec: { cancel: 'Abort' } }, { entry: going({ reason: 'Cancelled', ...once(now) }), ...abort('Cancelled') }],
   [
     'EV-25: Abort of one in the queue',
@@ -162,9 +189,12 @@ const watched: Array<[name: string, given: Watched, wanted: Said]> = [
 ]
 for (const [name, given, wanted] of watched) {
   t.test(`watched: ${name}`, async t => {
-    const { spec, nowMs = now } = given
+    const { spec, nowMs = now, metadata } = given
     const shown = 'record' in given ? given.record : moving
-    t.strictSame(watch(shown, given.before, say, seen({ eviction: eviction(spec) }), { ...place, nowMs }, options), wanted)
+    t.strictSame(
+      watch(shown, given.before, say, seen({ eviction: eviction(spec, undefined, metadata) }), { ...place, nowMs }, options),
+      wanted
+    )
   })
 }
 

@@ -60,7 +60,7 @@ for (const mode of ['manual', 'auto', 'termination'] as const) {
 }
 
 void t.test('"": the Eviction ends, goes, then the host is enabled (HV-47)', async t => {
-  const cancel = { service: none, eviction: { do: 'cancel' }, waitingFor: 'the Eviction to end' }
+  const cancel = { service: none, eviction: { do: 'cancel', how: 'Finish' }, waitingFor: 'the Eviction to end' }
   const remove = { service: none, eviction: { do: 'delete' }, waitingFor: 'the Eviction to be gone' }
   t.match(step(host(''), { eviction: eviction(running), service: ours }), cancel)
   t.match(step(host(''), { eviction: eviction(running), service: ours, extended: false }), remove, 'HV-4: no word to cancel it')
