@@ -52,7 +52,7 @@ t.test('T-3: a handler that asks libvirt back for each event, while more of them
 t.test('T-3, NA-10: a broker that takes and never answers, no API server: libvirt is heard, and nothing is lost', async t => {
   const held = new Set<ServerResponse>()
   const told: Array<{ type: string; sequence: string; data: Record<string, unknown> }> = []
-  let answers = false
+  let answers = true
   const broker = createServer(async (request, response) => {
     const body = Buffer.concat(await Array.fromAsync(request)).toString()
     if (!answers) {
@@ -78,6 +78,13 @@ t.test('T-3, NA-10: a broker that takes and never answers, no API server: libvir
     STATE_FOLDER: join(root, 'state'),
     KEEPALIVE: '500ms'
   })
+  // what happens before its first listing is in that one
+  await eventually(
+    'an agent that listens',
+    async () => told.some(({ type }) => type === 'sap.cloud.kvm.instances.reported.v1'),
+    60_000
+  )
+  answers = false
   await eventually('an agent that is held up', async () => held.size > 0, 60_000)
   await pauses(times)
   node.run('kill -9 $(cat /run/libvirt/qemu/busy.pid)')
