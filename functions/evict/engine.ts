@@ -72,8 +72,7 @@ export function createEngine(deps: EngineDeps): Engine {
     }
     const given = { ...deps, claim, ...(await figuresOf(eviction)) }
     const passed = await pass(eviction, await peersOf(name), given)
-    // an older CRD has no field of ours to write to
-    if (passed.superseded || (passed.observed && older)) return { ...nothingToDo, nextCheckMs: passed.nextCheckMs }
+    if (passed.superseded) return { ...nothingToDo, nextCheckMs: passed.nextCheckMs }
     const same = isFinal(eviction) && passed.status.verdict === eviction.status?.verdict
     if (same) return nothingToDo
     const stored = await store(latest, passed)

@@ -3,7 +3,6 @@ import type { Logger } from 'pino'
 import { OpenStackError } from 'openstack-sdk-lite'
 import type { Eviction } from '../../shared/schema/eviction.ts'
 import { timestamp } from '../../shared/kube/conditions.ts'
-import { isObserved } from '../../shared/kube/observe.ts'
 import { act, type Hands } from './act.ts'
 import { decide } from './decide.ts'
 import type { Step } from './step.ts'
@@ -31,8 +30,6 @@ export interface Passed {
   acted: ReadonlySet<string>
   /** another process is at it: nothing was done, and nothing is to be written */
   superseded?: true
-  /** HV-8: nothing was asked for, and only our own fields tell of it */
-  observed?: true
 }
 
 const outageMs = 15_000
@@ -48,25 +45,25 @@ export async function pass(eviction: Eviction, peers: readonly Peer[], deps: Pas
     return outage(eviction, err, deps)
   }
   const decided = decide(seen, deps.clock().getTime(), deps.options)
-  const observed = isObserved(seen.hypervisor, deps)
-  const step = !observed && mustClaim(decided, eviction) ? { ...decided, starts: decided.starts.slice(0, decided.free) } : decided
+  const step = mustClaim(decided, eviction, deps) ? { ...decided, starts: decided.starts.slice(0, decided.free) } : decided
   if (step !== decided && !(await deps.claim(reflect(seen, step, asIfAsked(step), deps.clock(), deps.progress))))
     return { status: eviction.status ?? {}, nextCheckMs: learnMs, reserve: 0, acted: new Set(), superseded: true }
-  const answers = observed ? nothing : await act(seen, step, deps)
+  const answers = deps.observe ? nothing : await act(seen, step, deps)
   const { name } = eviction.metadata
   for (const { server, how } of step.starts.filter(({ server }) => answers.started.has(server))) {
     deps.log.info({ eviction: name, server, how, outcome: answers.started.get(server) }, 'move')
   }
-  for (const call of step.calls) deps.log.info({ eviction: name, ...call }, observed ? 'would ask Nova' : 'asked Nova')
+  for (const call of step.calls) deps.log.info({ eviction: name, ...call }, deps.observe ? 'would ask Nova' : 'asked Nova')
   const status = reflect(seen, step, answers, deps.clock(), deps.progress)
+  const told =
+    deps.observe && step.verdict === undefined ? { ...status, waitingFor: `observe mode: would ${wish(step)}` } : status
   const started = [...answers.started.values()].filter(({ ok }) => ok).length
   const underWay = step.moving.length + started
   return {
-    status: observed ? onlyWatched(status, step) : status,
+    status: told,
     nextCheckMs: started > 0 ? Math.min(step.nextCheckMs, afterStartMs(seen, underWay, deps)) : step.nextCheckMs,
     reserve: step.starts.length > answers.started.size ? Math.max(0, underWay - (seen.novaLimit ?? underWay)) : Infinity,
-    acted: new Set([...answers.started.keys(), ...answers.called.keys()]),
-    ...(observed && { observed })
+    acted: new Set([...answers.started.keys(), ...answers.called.keys()])
   }
 }
 
@@ -74,8 +71,8 @@ export async function pass(eviction: Eviction, peers: readonly Peer[], deps: Pas
  * HA-34: of two orders to move a server Nova refuses the second by its task, but it takes any number of orders to rescue one, and would start it on
  * two hosts. So it is written down who is rescued before Nova is asked.
  */
-const mustClaim = ({ starts, free }: Step, { spec }: Eviction): boolean =>
-  spec.mode === 'evacuate' && starts.length > 0 && free > 0
+const mustClaim = ({ starts, free }: Step, { spec }: Eviction, { observe }: PassDeps): boolean =>
+  spec.mode === 'evacuate' && !observe && starts.length > 0 && free > 0
 
 const asIfAsked = ({ starts }: Step): Answers => ({
   started: new Map(starts.map(({ server }) => [server, { ok: true }])),
@@ -87,13 +84,6 @@ function afterStartMs({ host = '', novaLimit }: Seen, underWay: number, { memory
   if (novaLimit !== undefined || underWay < 2 || memory.askedLimit.has(host)) return outageMs
   memory.askedLimit.add(host)
   return learnMs
-}
-
-/** HV-8: the fields that another operator reads, too, say what that one wrote. */
-function onlyWatched(status: Status, step: Step): Status {
-  const { conditions: _, outstandingRamMb: __, outstandingInstances: ___, verdict, finishedAt: ____, ...own } = status
-  const would = verdict === undefined ? wish(step) : `end as ${verdict}`
-  return { ...own, ...(own.phase === 'Done' && { phase: 'Verifying' }), waitingFor: `observe mode: would ${would}` }
 }
 
 function wish({ calls, starts, free }: Step): string {

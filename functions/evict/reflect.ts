@@ -36,7 +36,7 @@ export function reflect(
   const open = step.verdict === undefined
   const eta =
     open || step.verdict === 'Planned' ? estimate(entries, Math.max(step.free + step.moving.length, 1), now, live) : undefined
-  const due = step.verdict === undefined || step.verdict === 'Incomplete'
+  const due = step.verdict === undefined || step.verdict === 'Incomplete' || step.verdict === 'HostMissing'
   return {
     ...(service && { hypervisorServiceId: service.id }),
     ...(hypervisor?.status?.hypervisorId && { hypervisorId: hypervisor.status.hypervisorId }),
