@@ -2,8 +2,8 @@
 import t from 'tap'
 import { leftovers, limitsCheck, planCheck, preflight } from '../../../functions/evict/checks.ts'
 import type { Judged } from '../../../functions/evict/judge.ts'
-import type { Check, Entry, Peer, Seen } from '../../../functions/evict/seen.ts'
-import { eviction, hypervisor, seen, service } from './seen.ts'
+import type { Check, Entry, Seen } from '../../../functions/evict/seen.ts'
+import { eviction, hypervisor, peer, seen, service } from './seen.ts'
 import { ago, agoMs, now, server } from './server.ts'
 import { options } from './options.ts'
 
@@ -26,15 +26,6 @@ t.test('a host that may be drained passes them all, in this order', async t => {
   })
 })
 
-const peer = (more: Partial<Peer> = {}): Peer => ({
-  name: 'd',
-  hypervisor: 'hv1',
-  mode: 'drain',
-  created: ago(11),
-  zone: 'a',
-  destinations: [],
-  ...more
-})
 const evacuate = eviction({ mode: 'evacuate' })
 const beat = (lastHeartbeat: string) => hypervisor({ agent: { lastHeartbeat } as unknown as object })
 const capacity = (needMiB: number, freeMiB: number | undefined, ...found: Array<[id: string, hosts: string[]]>) => ({

@@ -1,11 +1,11 @@
 // What one pass decides before anything moves: EV-1, EV-3, EV-20, EV-24, HV-46.
 import t from 'tap'
 import { decide, isFinal, manager, markOf } from '../../../functions/evict/decide.ts'
-import type { Options, Peer, Seen, Status, Verdict } from '../../../functions/evict/seen.ts'
+import type { Options, Seen, Status, Verdict } from '../../../functions/evict/seen.ts'
 import type { Step } from '../../../functions/evict/step.ts'
 import type { Eviction } from '../../../shared/schema/eviction.ts'
 import { options } from './options.ts'
-import { eviction, hypervisor, seen, service, unregistered } from './seen.ts'
+import { eviction, hypervisor, peer, seen, service, unregistered } from './seen.ts'
 import { ago, agoMs, now, record, server } from './server.ts'
 
 type Spec = Partial<Eviction['spec']>
@@ -132,15 +132,6 @@ const down = (updated: string) => service({ state: 'down', updated })
 const hostDown =
   'the host to be as it must be: HostDown: Nova does not hear from the compute service (down). See high availability'
 const takes = 'the compute service to be disabled: The compute service takes new servers'
-const peer = (more: Partial<Peer>): Peer => ({
-  name: 'd',
-  hypervisor: 'hv1',
-  mode: 'drain',
-  created: ago(11),
-  zone: 'a',
-  destinations: [],
-  ...more
-})
 const running = { servers: [server()], records: [record()] }
 const cold = record({ type: 'migration', status: 'finished' })
 const confirms = {

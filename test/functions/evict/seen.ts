@@ -1,7 +1,7 @@
 // What one pass sees of a host that is to be emptied, as the pure parts read it: disabled, up, with one host to go to and no server.
 import type { ComputeService } from 'openstack-sdk-lite'
 import type { Scene } from '../../../functions/evict/judge.ts'
-import type { Seen, Status } from '../../../functions/evict/seen.ts'
+import type { Peer, Seen, Status } from '../../../functions/evict/seen.ts'
 import type { Step } from '../../../functions/evict/step.ts'
 import type { Eviction } from '../../../shared/schema/eviction.ts'
 import type { Hypervisor } from '../../../shared/schema/hypervisor.ts'
@@ -58,6 +58,17 @@ export const seen = (more: Partial<Seen> = {}): Seen => ({
   stalled: new Set(),
   copied: new Map(),
   novaLimit: undefined,
+  ...more
+})
+
+/** Another Eviction of the same host, a little older. */
+export const peer = (more: Partial<Peer> = {}): Peer => ({
+  name: 'd',
+  hypervisor: 'hv1',
+  mode: 'drain',
+  created: ago(11),
+  zone: 'a',
+  destinations: [],
   ...more
 })
 

@@ -1,4 +1,4 @@
-// §3.4: what each mode asks of the compute service and of the Eviction, and whose doings are left alone.
+// Long: one table, as the specification has one. §3.4: what each mode asks of the compute service and of the Eviction, and whose doings are left alone.
 import type { ComputeService } from 'openstack-sdk-lite'
 import t from 'tap'
 import { decide, isOpen, isOurs, modeOf, type Mode, type Seen, type Step } from '../../../functions/maintenance/decide.ts'

@@ -1,4 +1,4 @@
-// HV-16…HV-18: a Migration object after Nova's record, a sample or an end, field by field; when it is lost and when it is old.
+// Long: one table for each part of a status. HV-16…HV-18: a Migration object after Nova's record, a sample or an end, field by field; when it is lost and when it is old.
 import t from 'tap'
 import {
   afterSample,

@@ -112,7 +112,10 @@ export const bodies: Part = async (t, scene) => {
       }
     const { body } = await ask('2.87', 'GET', `/os-hypervisors/${hypervisor}`)
     t.match(body, { hypervisor: { vcpus: Number, memory_mb: Number, running_vms: Number } }, 'until 2.87')
-    t.notOk('vcpus' in ((await ask('2.88', 'GET', `/os-hypervisors/${hypervisor}`)).body as any).hypervisor, 'not later')
+    t.notOk(
+      'vcpus' in ((await ask('2.88', 'GET', `/os-hypervisors/${hypervisor}`)).body as { hypervisor: object }).hypervisor,
+      'not later'
+    )
 
     t.match(await ask('2.90', 'GET', '/os-services'), { body: { services: [{ updated_at: whole }] } })
     const record = { created_at: whole, updated_at: whole }

@@ -1,4 +1,4 @@
-// Who one is and what one may do.
+// Long: one account and its token serve all rows. Who one is and what one may do.
 import type { Test } from 'tap'
 import { matchWhole } from '../../../assert/match-whole.ts'
 import { until, type Api, type Body } from './target.ts'
